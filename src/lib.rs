@@ -1,0 +1,29 @@
+//! capictl: Cluster API management clusters from the command line.
+//!
+//! Dependencies point down, and `tests/architecture.rs` keeps watch:
+//!
+//! ```text
+//! cli          clap: one file per command; takes arguments apart, calls one operation, prints its result
+//!  └ ops       one operation per file: options in, value out; may report status, never prints data
+//!     ├ config       config file, environment, catalogue of providers, variables
+//!     ├ repository   provider releases: local folders, GitHub; versions, files, overrides
+//!     ├ cluster      a connected cluster: client, apply, inventory, cert-manager, waits
+//!     ├ template     text in, text out: variables, defaults, substitution          (pure)
+//!     └ components   a provider's manifest: images, namespaces, labels, order      (pure)
+//! ui · http · model · yaml · error      leaves
+//! ```
+//!
+//! Neighbours in the middle row do not know each other; `ops` brings them together.
+
+pub mod cli;
+pub mod cluster;
+pub mod components;
+pub mod config;
+pub mod error;
+pub mod http;
+pub mod model;
+pub mod ops;
+pub mod repository;
+pub mod template;
+pub mod ui;
+pub mod yaml;

@@ -1,0 +1,13 @@
+//! Plain values of the domain, without I/O: providers, versions, contracts, objects.
+
+pub mod image;
+pub mod labels;
+pub mod metadata;
+pub mod object;
+pub mod provider;
+pub mod version;
+
+pub use metadata::{Metadata, ReleaseSeries};
+pub use object::Object;
+pub use provider::{Provider, ProviderReference, ProviderType};
+pub use version::{Contract, Version};

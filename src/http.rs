@@ -1,1 +1,4 @@
 //! (being written)
+/// The HTTP client.
+#[derive(Debug)]
+pub struct Http {}

@@ -1,1 +1,4 @@
 //! (being written)
+/// The configuration.
+#[derive(Debug)]
+pub struct Config {}

@@ -1,7 +1,10 @@
 //! Renders any template: substitution only, no cluster.
 
+use super::rendering::{parse_template, render_objects};
 use super::Session;
-use crate::error::Result;
+use crate::error::{Failure, Result};
+use crate::model::object;
+use crate::repository::{File, source};
 
 /// What to render.
 #[derive(Debug, Clone)]
@@ -15,18 +18,24 @@ pub struct GenerateYamlOptions {
 /// # Errors
 /// The template cannot be read or does not parse, or variables have no value.
 pub async fn generate_yaml(session: &Session, options: GenerateYamlOptions) -> Result<String> {
-    let _ = (session, options);
-    todo!()
+    let file = fetch(session, &options).await?;
+    let objects = render_objects(session, &file, &parse_template(&file)?)?;
+    Ok(object::render_objects(&objects))
 }
 
 /// Returns the names of the variables that the template uses, sorted.
 ///
 /// # Errors
 /// The template cannot be read or does not parse.
-pub async fn list_variables(
-    session: &Session,
-    options: GenerateYamlOptions,
-) -> Result<Vec<String>> {
-    let _ = (session, options);
-    todo!()
+pub async fn list_variables(session: &Session, options: GenerateYamlOptions) -> Result<Vec<String>> {
+    let template = parse_template(&fetch(session, &options).await?)?;
+    Ok(template.variables().iter().map(|variable| variable.name.clone()).collect())
+}
+
+async fn fetch(session: &Session, options: &GenerateYamlOptions) -> Result<File> {
+    if options.from.is_empty() {
+        return Err(Failure::new("unable to read custom template. Please specify a template source")
+            .hint("name a file or URL with `--from`, or `-` for standard input"));
+    }
+    Ok(source::fetch_template(&options.from, &session.repository_settings()).await?)
 }

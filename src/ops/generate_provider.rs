@@ -2,7 +2,6 @@
 
 use super::releases::Release;
 use super::{ProviderSelection, Session};
-use crate::components::contract;
 use crate::error::{Failure, Result};
 use crate::model::object;
 
@@ -82,8 +81,7 @@ async fn fetch(session: &Session, options: &GenerateProviderOptions) -> Result<R
     };
     let settings = session.repository_settings();
     let release = Release::fetch(session, &settings, *provider_type, argument).await?;
-    let metadata = release.fetch_metadata().await?;
-    contract::ensure_contract_supported(&release.provider.label(), &release.parsed_version()?, &metadata)?;
+    release.contract().await?;
     Ok(release)
 }
 

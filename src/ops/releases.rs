@@ -2,9 +2,10 @@
 
 use super::Session;
 use super::rendering::{parse_template, render_objects};
+use crate::components::contract::ensure_contract_supported;
 use crate::components::{self, Components};
-use crate::error::{Context, Failure, Result};
-use crate::model::{Metadata, Provider, ProviderReference, ProviderType, Version, object};
+use crate::error::{Context, Result};
+use crate::model::{Contract, Object, Provider, ProviderReference, ProviderType, object};
 use crate::repository::{File, ProviderRepository, Settings};
 use crate::template::Template;
 
@@ -68,7 +69,7 @@ impl Release {
     fn components(
         &self,
         session: &Session,
-        objects: Vec<object::Object>,
+        objects: Vec<Object>,
         target_namespace: Option<&str>,
     ) -> Result<Components> {
         let images = session.config.image_overrides()?;
@@ -77,15 +78,9 @@ impl Release {
         components::build(objects, &options).with_context(|| format!("the components `{}` cannot be used", self.file.origin))
     }
 
-    /// Fetches `metadata.yaml` of the version.
-    pub(super) async fn fetch_metadata(&self) -> Result<Metadata> {
-        Ok(self.repository.fetch_metadata(&self.version).await?)
-    }
-
-    /// Returns the version as a version.
-    pub(super) fn parsed_version(&self) -> Result<Version> {
-        self.version.parse().map_err(|error| {
-            Failure::from(error).context(format!("invalid version of the provider `{}`", self.provider.label()))
-        })
+    /// Returns the contract of the version, which must be one that this tool works with.
+    pub(super) async fn contract(&self) -> Result<Contract> {
+        let metadata = self.repository.fetch_metadata(&self.version).await?;
+        Ok(ensure_contract_supported(&self.provider.label(), &self.version, &metadata)?)
     }
 }

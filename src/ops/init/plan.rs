@@ -5,10 +5,11 @@ use futures::future::join_all;
 use super::{ProviderSelection, Release, Session};
 use crate::cluster::inventory::Installed;
 use crate::cluster::wait::DeploymentName;
-use crate::components::{self, Components, contract};
+use crate::components::contract::{self, Candidate};
+use crate::components::{self, Components};
 use crate::error::{Failure, Result};
 use crate::model::provider::CORE_PROVIDER_NAME;
-use crate::model::{Contract, Metadata, ProviderType, Version};
+use crate::model::{Contract, ProviderType};
 use crate::ops::all_or_failures;
 use crate::repository::{ProviderRepository, Settings};
 
@@ -80,20 +81,31 @@ impl Planned {
         objects.map(|o| DeploymentName { namespace: o.namespace().to_owned(), name: o.name().to_owned() }).collect()
     }
 
-    fn candidate(&self) -> contract::Candidate {
-        contract::Candidate {
-            provider_type: self.release.provider.provider_type,
-            name: self.release.provider.name.clone(),
-            namespace: self.components.target_namespace.clone(),
+    async fn contract(&self) -> Result<Contract> {
+        self.release.contract().await
+    }
+
+    fn candidate(&self) -> Candidate<'_> {
+        let provider = &self.release.provider;
+        Candidate {
+            provider_label: provider.label(),
+            provider_type: provider.provider_type,
+            name: &provider.name,
+            namespace: &self.components.target_namespace,
+            version: &self.release.version,
+            queued: true,
         }
     }
 }
 
-fn candidate_of(installed: &Installed) -> contract::Candidate {
-    contract::Candidate {
+fn candidate_of(installed: &Installed) -> Candidate<'_> {
+    Candidate {
+        provider_label: installed.label(),
         provider_type: installed.provider_type,
-        name: installed.name.clone(),
-        namespace: installed.namespace.clone(),
+        name: &installed.name,
+        namespace: &installed.namespace,
+        version: &installed.version,
+        queued: false,
     }
 }
 
@@ -107,42 +119,33 @@ pub(super) async fn ensure_valid(
     let there: Vec<_> = installed.iter().map(candidate_of).collect();
     let queued: Vec<_> = planned.iter().map(Planned::candidate).collect();
     contract::ensure_single_instances(&there, &queued)?;
-    contract::ensure_one_core(&there, &queued)?;
-    let core = core_contract(session, settings, installed, planned).await?;
+    let core = contract::ensure_one_core(&there, &queued)?;
+    let core = core_contract(session, settings, core, planned).await?;
     let checks = planned.iter().map(|planned| ensure_fits(planned, &core));
     all_or_failures(join_all(checks).await)?;
     let names = planned.iter().map(|planned| Ok(components::ensure_crd_names(&planned.components.objects)?));
     all_or_failures(names.collect::<Vec<_>>()).map(drop)
 }
 
-/// Returns the contract of the core provider that is to be installed, or else of the one that is.
+/// Returns the contract of the core provider, be it planned or installed.
 async fn core_contract(
     session: &Session,
     settings: &Settings,
-    installed: &[Installed],
+    core: &Candidate<'_>,
     planned: &[Planned],
 ) -> Result<Contract> {
     let is_core = |planned: &&Planned| planned.release.provider.provider_type == ProviderType::CoreProvider;
     if let Some(planned) = planned.iter().find(is_core) {
-        return supported_contract(planned).await;
+        return planned.contract().await;
     }
-    let core = installed.iter().find(|provider| provider.provider_type == ProviderType::CoreProvider);
-    let core = core.ok_or_else(|| Failure::new("invalid management cluster: there must be one core provider, found 0"))?;
-    let provider = session.config.provider(core.provider_type, &core.name)?;
-    let repository = ProviderRepository::open(&provider.label(), &provider.url, settings)?;
-    let metadata: Metadata = repository.fetch_metadata(&core.version).await?;
-    let version: Version = core.version.parse()?;
-    Ok(contract::ensure_contract_supported(&provider.label(), &version, &metadata)?)
-}
-
-async fn supported_contract(planned: &Planned) -> Result<Contract> {
-    let metadata = planned.release.fetch_metadata().await?;
-    let label = planned.release.provider.label();
-    Ok(contract::ensure_contract_supported(&label, &planned.release.parsed_version()?, &metadata)?)
+    let provider = session.config.provider(core.provider_type, core.name)?;
+    let repository = ProviderRepository::open(&core.provider_label, &provider.url, settings)?;
+    let metadata = repository.fetch_metadata(core.version).await?;
+    Ok(contract::ensure_contract_supported(&core.provider_label, core.version, &metadata)?)
 }
 
 async fn ensure_fits(planned: &Planned, core: &Contract) -> Result<()> {
-    let contract = supported_contract(planned).await?;
+    let contract = planned.contract().await?;
     Ok(contract::ensure_contract_fits(&planned.release.provider.label(), &contract, core)?)
 }
 

@@ -19,6 +19,7 @@ pub mod cli;
 pub mod cluster;
 pub mod components;
 pub mod config;
+pub mod controllers;
 pub mod error;
 pub mod http;
 pub mod model;

@@ -32,16 +32,27 @@ pub struct Session {
 impl Session {
     /// Returns what provider repositories need to know of the configuration.
     fn repository_settings(&self) -> Settings {
-        Settings::new(self.http.clone(), self.config.github_token(), self.config.overrides_folder())
+        Settings::new(
+            self.http.clone(),
+            self.config.github_token(),
+            self.config.overrides_folder(),
+        )
     }
 
     /// Returns the way to the management cluster.
     fn access(&self, options: &ClusterOptions) -> Access {
         let environment = self.config.environment();
         Access {
-            kubeconfig: options.kubeconfig.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
+            kubeconfig: options
+                .kubeconfig
+                .as_deref()
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from),
             search: environment.kubeconfig_files(),
-            context: options.context.clone().filter(|context| !context.is_empty()),
+            context: options
+                .context
+                .clone()
+                .filter(|context| !context.is_empty()),
             no_proxy: environment.no_proxy().map(str::to_owned),
         }
     }
@@ -94,11 +105,17 @@ impl ProviderSelection {
             (ProviderType::ControlPlaneProvider, &self.control_plane),
             (ProviderType::InfrastructureProvider, &self.infrastructure),
             (ProviderType::IPAMProvider, &self.ipam),
-            (ProviderType::RuntimeExtensionProvider, &self.runtime_extension),
+            (
+                ProviderType::RuntimeExtensionProvider,
+                &self.runtime_extension,
+            ),
             (ProviderType::AddonProvider, &self.addon),
         ];
         let named = |(provider_type, names): (_, &[String])| {
-            names.iter().map(move |name| (provider_type, name.as_str())).collect::<Vec<_>>()
+            names
+                .iter()
+                .map(move |name| (provider_type, name.as_str()))
+                .collect::<Vec<_>>()
         };
         lists.into_iter().flat_map(named).collect()
     }
@@ -116,6 +133,9 @@ fn all_or_failures<T>(results: impl IntoIterator<Item = Result<T>>) -> Result<Ve
     match failures.len() {
         0 => Ok(values),
         1 => Err(failures.remove(0)),
-        count => Err(Failure::several(format!("{count} things are wrong"), failures)),
+        count => Err(Failure::several(
+            format!("{count} things are wrong"),
+            failures,
+        )),
     }
 }

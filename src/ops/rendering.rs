@@ -12,11 +12,16 @@ pub(super) fn parse_template(file: &File) -> Result<Template> {
 }
 
 /// Substitutes the variables of a template and reads the objects that come out.
-pub(super) fn render_objects(session: &Session, file: &File, template: &Template) -> Result<Vec<Object>> {
+pub(super) fn render_objects(
+    session: &Session,
+    file: &File,
+    template: &Template,
+) -> Result<Vec<Object>> {
     let rendered = template
         .render(|name| session.config.variable(name))
         .with_context(|| format!("cannot render `{}`", file.origin))?;
     // A template may cut a character in two, as the reference does; the objects that are read have whole ones.
     let text = String::from_utf8_lossy(&rendered);
-    object::parse_objects(&text).with_context(|| format!("what `{}` renders to cannot be read", file.origin))
+    object::parse_objects(&text)
+        .with_context(|| format!("what `{}` renders to cannot be read", file.origin))
 }

@@ -71,9 +71,18 @@ impl Failure {
         for failure in failures {
             let chain: Vec<String> = failure.chain().collect();
             text.push_str(&format!("\n  - {}", chain.join(": ")));
-            hints.extend(failure.hints.into_iter().filter(|hint| !hints.contains(hint)).collect::<Vec<_>>());
+            hints.extend(
+                failure
+                    .hints
+                    .into_iter()
+                    .filter(|hint| !hints.contains(hint))
+                    .collect::<Vec<_>>(),
+            );
         }
-        Self { hints, ..Self::new(text) }
+        Self {
+            hints,
+            ..Self::new(text)
+        }
     }
 
     /// Wraps the failure into what was being done when it happened.

@@ -13,6 +13,14 @@ pub const HOME: &str = "HOME";
 pub const LOCALAPPDATA: &str = "LOCALAPPDATA";
 /// Token for GitHub's API. `github-token` in the configuration file does the same.
 pub const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
+/// Kubeconfig files, separated by `:`, merged in this order.
+pub const KUBECONFIG: &str = "KUBECONFIG";
+/// Hosts that are reached without a proxy.
+pub const NO_PROXY: &str = "NO_PROXY";
+/// The same; curl made this spelling common.
+pub const NO_PROXY_LOWER: &str = "no_proxy";
+/// Feature gate of Cluster API for ClusterClasses; it raises the oldest API server that is accepted.
+pub const CLUSTER_TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
 /// How much is logged, when the command line has no `-v`. The configuration file may have it too.
 pub const CLUSTERCTL_LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
 

@@ -2,6 +2,7 @@
 //!
 //! File, keys and rules are those of clusterctl, so that both tools work from one configuration.
 
+mod access;
 mod cert_manager;
 pub mod env;
 mod error;
@@ -73,6 +74,11 @@ impl Config {
         };
         config.warn_of_unused_token();
         Ok(config)
+    }
+
+    /// Returns the environment of the process.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Returns the configuration file in use, when it is one on disk.

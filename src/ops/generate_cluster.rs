@@ -48,14 +48,22 @@ pub struct GenerateClusterOptions {
 ///
 /// # Errors
 /// No template is found, variables have no value, or values are not valid.
-pub async fn generate_cluster(session: &mut Session, options: GenerateClusterOptions) -> Result<String> {
+pub async fn generate_cluster(
+    session: &mut Session,
+    options: GenerateClusterOptions,
+) -> Result<String> {
     let (source, namespace) = prepare(session, &options).await?;
     let found = source.fetch(session, &options).await?;
     let mut objects = render_objects(session, &found.file, &parse_template(&found.file)?)?;
-    set_target_namespace(&mut objects, &namespace)
-        .with_context(|| format!("cannot move the objects of `{}` to `{namespace}`", found.file.origin))?;
+    set_target_namespace(&mut objects, &namespace).with_context(|| {
+        format!(
+            "cannot move the objects of `{}` to `{namespace}`",
+            found.file.origin
+        )
+    })?;
     if let Some(repository) = &found.repository {
-        let mut classes = cluster_class::missing(session, &options.cluster, repository, &objects).await?;
+        let mut classes =
+            cluster_class::missing(session, &options.cluster, repository, &objects).await?;
         classes.append(&mut objects);
         objects = classes;
     }
@@ -66,14 +74,24 @@ pub async fn generate_cluster(session: &mut Session, options: GenerateClusterOpt
 ///
 /// # Errors
 /// As [`generate_cluster`], less the missing values.
-pub async fn list_variables(session: &mut Session, options: GenerateClusterOptions) -> Result<Vec<TemplateVariable>> {
+pub async fn list_variables(
+    session: &mut Session,
+    options: GenerateClusterOptions,
+) -> Result<Vec<TemplateVariable>> {
     let (source, _) = prepare(session, &options).await?;
     let found = source.fetch(session, &options).await?;
-    Ok(variables::list(session, &options, &parse_template(&found.file)?))
+    Ok(variables::list(
+        session,
+        &options,
+        &parse_template(&found.file)?,
+    ))
 }
 
 /// Checks the options, cheapest first, and sets the variables that they stand for.
-async fn prepare(session: &mut Session, options: &GenerateClusterOptions) -> Result<(Source, String)> {
+async fn prepare(
+    session: &mut Session,
+    options: &GenerateClusterOptions,
+) -> Result<(Source, String)> {
     let source = Source::choose(options)?;
     variables::ensure_valid(session, options)?;
     let namespace = match &options.target_namespace {

@@ -38,17 +38,24 @@ pub struct ProviderDescription {
 }
 
 /// The flags that choose a provider, in clusterctl's words.
-const FLAGS: &str = "--core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon";
+const FLAGS: &str =
+    "--core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon";
 
 /// Returns the components as YAML, without a final newline.
 ///
 /// # Errors
 /// The release lacks a file, its contract does not fit, or variables have no value.
-pub async fn generate_provider(session: &Session, options: GenerateProviderOptions) -> Result<String> {
+pub async fn generate_provider(
+    session: &Session,
+    options: GenerateProviderOptions,
+) -> Result<String> {
     let release = fetch(session, &options).await?;
     let namespace = options.target_namespace.as_deref();
-    let components =
-        if options.raw { release.build_raw(session, namespace)? } else { release.build(session, namespace)? };
+    let components = if options.raw {
+        release.build_raw(session, namespace)?
+    } else {
+        release.build(session, namespace)?
+    };
     Ok(object::render_objects(&components.objects))
 }
 
@@ -56,7 +63,10 @@ pub async fn generate_provider(session: &Session, options: GenerateProviderOptio
 ///
 /// # Errors
 /// As [`generate_provider`], less the missing values.
-pub async fn describe_provider(session: &Session, options: GenerateProviderOptions) -> Result<ProviderDescription> {
+pub async fn describe_provider(
+    session: &Session,
+    options: GenerateProviderOptions,
+) -> Result<ProviderDescription> {
     let release = fetch(session, &options).await?;
     let components = release.build_raw(session, options.target_namespace.as_deref())?;
     let (url, _) = split_release(&release.provider.url);
@@ -67,7 +77,12 @@ pub async fn describe_provider(session: &Session, options: GenerateProviderOptio
         version: release.version.clone(),
         file: release.repository.components_file().to_owned(),
         target_namespace: components.target_namespace,
-        variables: release.template.variables().iter().map(|variable| variable.name.clone()).collect(),
+        variables: release
+            .template
+            .variables()
+            .iter()
+            .map(|variable| variable.name.clone())
+            .collect(),
         images: components.images,
     })
 }
@@ -75,11 +90,15 @@ pub async fn describe_provider(session: &Session, options: GenerateProviderOptio
 async fn fetch(session: &Session, options: &GenerateProviderOptions) -> Result<Release> {
     let named = options.provider.named();
     let [(provider_type, argument)] = named.as_slice() else {
-        let count = if named.is_empty() { "at least one" } else { "only one" };
+        let count = if named.is_empty() {
+            "at least one"
+        } else {
+            "only one"
+        };
         let failure = Failure::new(format!("{count} of {FLAGS} should be set"));
         return Err(failure.hint("the flag for runtime extensions is `--runtime-extension`"));
     };
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
     let release = Release::fetch(session, &settings, *provider_type, argument).await?;
     release.contract().await?;
     Ok(release)
@@ -87,7 +106,10 @@ async fn fetch(session: &Session, options: &GenerateProviderOptions) -> Result<R
 
 /// Splits `https://host/releases/v1/file.yaml` into `https://host/releases/` and `v1/file.yaml`.
 fn split_release(url: &str) -> (&str, &str) {
-    let cut = url.rmatch_indices('/').nth(1).map_or(0, |(place, _)| place + 1);
+    let cut = url
+        .rmatch_indices('/')
+        .nth(1)
+        .map_or(0, |(place, _)| place + 1);
     url.split_at(cut)
 }
 
@@ -98,6 +120,9 @@ mod tests {
     #[test]
     fn a_url_is_split_before_the_version() {
         let (url, rest) = split_release("https://github.com/a/b/releases/latest/c.yaml");
-        assert_eq!((url, rest), ("https://github.com/a/b/releases/", "latest/c.yaml"));
+        assert_eq!(
+            (url, rest),
+            ("https://github.com/a/b/releases/", "latest/c.yaml")
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! Renders any template: substitution only, no cluster.
 
-use super::rendering::{parse_template, render_objects};
 use super::Session;
+use super::rendering::{fetch_source, parse_template, render_objects};
 use crate::error::{Failure, Result};
 use crate::model::object;
-use crate::repository::{File, source};
+use crate::repository::File;
 
 /// What to render.
 #[derive(Debug, Clone)]
@@ -27,15 +27,24 @@ pub async fn generate_yaml(session: &Session, options: GenerateYamlOptions) -> R
 ///
 /// # Errors
 /// The template cannot be read or does not parse.
-pub async fn list_variables(session: &Session, options: GenerateYamlOptions) -> Result<Vec<String>> {
+pub async fn list_variables(
+    session: &Session,
+    options: GenerateYamlOptions,
+) -> Result<Vec<String>> {
     let template = parse_template(&fetch(session, &options).await?)?;
-    Ok(template.variables().iter().map(|variable| variable.name.clone()).collect())
+    Ok(template
+        .variables()
+        .iter()
+        .map(|variable| variable.name.clone())
+        .collect())
 }
 
 async fn fetch(session: &Session, options: &GenerateYamlOptions) -> Result<File> {
     if options.from.is_empty() {
-        return Err(Failure::new("unable to read custom template. Please specify a template source")
-            .hint("name a file or URL with `--from`, or `-` for standard input"));
+        return Err(Failure::new(
+            "unable to read custom template. Please specify a template source",
+        )
+        .hint("name a file or URL with `--from`, or `-` for standard input"));
     }
-    Ok(source::fetch_template(&options.from, &session.repository_settings()).await?)
+    fetch_source(session, &options.from).await
 }

@@ -7,7 +7,7 @@ mod plan;
 
 use std::time::Duration;
 
-use futures::future::{join_all, try_join, try_join3};
+use futures::future::{join_all, try_join3};
 
 use self::plan::{Planned, Queue};
 use super::releases::Release;
@@ -46,7 +46,7 @@ pub struct InitOptions {
 pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     let cert_manager = session.config.cert_manager()?;
     let cluster = session.connect(&options.cluster).await?;
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
 
     session.ui.status("Fetching providers");
     let installed = inspect(session, &cluster).await?;
@@ -74,7 +74,7 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
 pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<String>> {
     let cert_manager = session.config.cert_manager()?;
     let cluster = session.connect(&options.cluster).await?;
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
     let namespaces = Resource::known("", "v1", "namespaces", false);
     let (_, installed, there) = try_join3(
         cluster.ensure_contract(),
@@ -84,10 +84,19 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
     .await?;
     let queue = Queue::choose(&options.providers, &installed)?;
     let releases = fetch(session, &settings, &queue).await?;
-    let built = releases.iter().map(|release| release.build_raw(session, None));
-    let mut images: Vec<String> = all_or_failures(built)?.into_iter().flat_map(|built| built.images).collect();
+    let built = releases
+        .iter()
+        .map(|release| release.build_raw(session, None));
+    let mut images: Vec<String> = all_or_failures(built)?
+        .into_iter()
+        .flat_map(|built| built.images)
+        .collect();
     if there.is_none() {
-        images.extend(fetch_cert_manager(session, &settings, &cert_manager).await?.images);
+        images.extend(
+            fetch_cert_manager(session, &settings, &cert_manager)
+                .await?
+                .images,
+        );
     }
     images.sort();
     images.dedup();
@@ -97,7 +106,11 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
 /// Looks at the cluster, all at once: is the server new enough, is Cluster API of our contract, what is installed?
 async fn inspect(session: &Session, cluster: &Cluster) -> Result<Vec<Installed>> {
     let topology = session.config.environment().cluster_topology();
-    let checks = try_join3(cluster.ensure_server_version(topology), cluster.ensure_contract(), cluster.list_inventory());
+    let checks = try_join3(
+        cluster.ensure_server_version(topology),
+        cluster.ensure_contract(),
+        cluster.list_inventory(),
+    );
     let (_, _, installed) = checks.await?;
     Ok(installed)
 }
@@ -118,19 +131,28 @@ async fn plan_providers(
     installed: &[Installed],
 ) -> Result<Vec<Planned>> {
     let releases = fetch(session, settings, &queue).await?;
-    let namespace = options.target_namespace.as_deref().filter(|namespace| !namespace.is_empty());
+    let namespace = options
+        .target_namespace
+        .as_deref()
+        .filter(|namespace| !namespace.is_empty());
     let built = releases.into_iter().map(|release| {
         let label = release.provider.label();
-        let components = release
-            .build(session, namespace)
-            .with_context(|| format!("failed to get provider components for the \"{label}\" provider"))?;
-        Ok(Planned { release, components })
+        let components = release.build(session, namespace).with_context(|| {
+            format!("failed to get provider components for the \"{label}\" provider")
+        })?;
+        Ok(Planned {
+            release,
+            components,
+        })
     });
     let mut planned = all_or_failures(built)?;
     planned.retain(|provider| {
         let there = provider.is_among(installed);
         if there {
-            let Planned { release, components } = provider;
+            let Planned {
+                release,
+                components,
+            } = provider;
             let (kind, name) = (release.provider.provider_type, &release.provider.name);
             session.ui.status(format!(
                 "{kind} `{name}` {} is already installed in `{}`",
@@ -153,7 +175,10 @@ async fn validate(
     match plan::ensure_valid(session, settings, installed, planned).await {
         Err(failure) if !options.validate => {
             let reasons: Vec<String> = failure.chain().collect();
-            session.ui.warn(format!("Ignoring validation errors: {}", reasons.join(": ")));
+            session.ui.warn(format!(
+                "Ignoring validation errors: {}",
+                reasons.join(": ")
+            ));
             Ok(())
         }
         result => result,
@@ -168,16 +193,27 @@ async fn ensure_cert_manager(
     config: &CertManager,
 ) -> Result<()> {
     if config.externally_provisioned {
-        return Ok(cluster.wait_for_cert_manager(config.timeout, &session.ui).await?);
+        return Ok(cluster
+            .wait_for_cert_manager(config.timeout, &session.ui)
+            .await?);
     }
     if cluster.cert_manager_problem().await?.is_none() {
-        session.ui.status("Skipping installing cert-manager as it is already installed");
+        session
+            .ui
+            .status("Skipping installing cert-manager as it is already installed");
         return Ok(());
     }
     let components = fetch_cert_manager(session, settings, config).await?;
-    session.ui.status(format!("Installing cert-manager {}", config.version));
-    cluster.apply_all(&components.objects).await.context("failed to install cert-manager")?;
-    Ok(cluster.wait_for_cert_manager(config.timeout, &session.ui).await?)
+    session
+        .ui
+        .status(format!("Installing cert-manager {}", config.version));
+    cluster
+        .apply_all(&components.objects)
+        .await
+        .context("failed to install cert-manager")?;
+    Ok(cluster
+        .wait_for_cert_manager(config.timeout, &session.ui)
+        .await?)
 }
 
 async fn fetch_cert_manager(
@@ -186,21 +222,36 @@ async fn fetch_cert_manager(
     config: &CertManager,
 ) -> Result<components::CertManager> {
     let fetched = async {
-        let repository = ProviderRepository::open(cert_manager_state::NAMESPACE, &config.url, settings)?;
-        let file = repository.fetch(&config.version, repository.components_file()).await?;
-        let objects =
-            object::parse_objects(&file.text).with_context(|| format!("cannot read `{}`", file.origin))?;
-        Ok::<_, Failure>(components::cert_manager(objects, &config.version, &session.config.image_overrides()?)?)
+        let repository =
+            ProviderRepository::open(cert_manager_state::NAMESPACE, &config.url, settings)?;
+        let file = repository
+            .fetch(&config.version, repository.components_file())
+            .await?;
+        let objects = object::parse_objects(&file.text)
+            .with_context(|| format!("cannot read `{}`", file.origin))?;
+        Ok::<_, Failure>(components::cert_manager(
+            objects,
+            &config.version,
+            &session.config.image_overrides()?,
+        )?)
     };
-    fetched.await.context("failed to get the components of cert-manager")
+    fetched
+        .await
+        .context("failed to get the components of cert-manager")
 }
 
 /// Applies a provider's objects, then records it in the inventory: what the inventory names is complete.
 async fn install(session: &Session, cluster: &Cluster, planned: &Planned) -> Result<()> {
-    let Planned { release, components } = planned;
+    let Planned {
+        release,
+        components,
+    } = planned;
     let (provider, version) = (&release.provider, &release.version);
     let namespace = &components.target_namespace;
-    session.ui.status(format!("Installing {} `{}` {version} in `{namespace}`", provider.provider_type, provider.name));
+    session.ui.status(format!(
+        "Installing {} `{}` {version} in `{namespace}`",
+        provider.provider_type, provider.name
+    ));
     let inventory = components::inventory_object(provider, version, namespace);
     let applied = async {
         cluster.apply_all(&components.objects).await?;
@@ -208,15 +259,27 @@ async fn install(session: &Session, cluster: &Cluster, planned: &Planned) -> Res
     };
     applied.await.map(drop).map_err(|error| {
         Failure::from(error)
-            .context(format!("failed to install {} `{}` {version}", provider.provider_type, provider.name))
+            .context(format!(
+                "failed to install {} `{}` {version}",
+                provider.provider_type, provider.name
+            ))
             .hint("run the same command again: it goes on where this one stopped")
     })
 }
 
-async fn wait(session: &Session, cluster: &Cluster, planned: &[Planned], timeout: Duration) -> Result<()> {
+async fn wait(
+    session: &Session,
+    cluster: &Cluster,
+    planned: &[Planned],
+    timeout: Duration,
+) -> Result<()> {
     let names: Vec<DeploymentName> = planned.iter().flat_map(Planned::deployments).collect();
-    session.ui.status("Waiting for providers to be available...");
-    Ok(cluster.wait_for_deployments(&names, timeout, &session.ui).await?)
+    session
+        .ui
+        .status("Waiting for providers to be available...");
+    Ok(cluster
+        .wait_for_deployments(&names, timeout, &session.ui)
+        .await?)
 }
 
 fn say_what_is_next(session: &Session, planned: &[Planned], first_run: bool) {
@@ -227,9 +290,14 @@ fn say_what_is_next(session: &Session, planned: &[Planned], first_run: bool) {
              capictl generate cluster [name] --kubernetes-version [version] | kubectl apply -f -\n",
         );
     } else if planned.is_empty() {
-        session.ui.status("Nothing to install: every provider is there already");
+        session
+            .ui
+            .status("Nothing to install: every provider is there already");
     } else {
-        let names: Vec<String> = planned.iter().map(|planned| planned.release.provider.label()).collect();
+        let names: Vec<String> = planned
+            .iter()
+            .map(|planned| planned.release.provider.label())
+            .collect();
         session.ui.status(format!("Installed {}", names.join(", ")));
     }
 }

@@ -28,7 +28,9 @@ impl Release {
         argument: &str,
     ) -> Result<Self> {
         let fetched = Self::find(session, settings, provider_type, argument).await;
-        fetched.with_context(|| format!("failed to get provider components for the \"{argument}\" provider"))
+        fetched.with_context(|| {
+            format!("failed to get provider components for the \"{argument}\" provider")
+        })
     }
 
     async fn find(
@@ -44,25 +46,48 @@ impl Release {
             Some(version) => version,
             None => repository.default_version().await?,
         };
-        let file = repository.fetch(&version, repository.components_file()).await?;
+        let file = repository
+            .fetch(&version, repository.components_file())
+            .await?;
         if file.overridden {
             let label = provider.label();
-            session.ui.status(format!("Using override \"{}\" for provider `{label}` {version}", file.origin));
+            session.ui.status(format!(
+                "Using override \"{}\" for provider `{label}` {version}",
+                file.origin
+            ));
         }
         let template = parse_template(&file)?;
-        Ok(Self { provider, version, repository, file, template })
+        Ok(Self {
+            provider,
+            version,
+            repository,
+            file,
+            template,
+        })
     }
 
     /// Substitutes the variables, then builds the components for the target namespace.
-    pub(super) fn build(&self, session: &Session, target_namespace: Option<&str>) -> Result<Components> {
+    pub(super) fn build(
+        &self,
+        session: &Session,
+        target_namespace: Option<&str>,
+    ) -> Result<Components> {
         let objects = render_objects(session, &self.file, &self.template)?;
         self.components(session, objects, target_namespace)
     }
 
     /// Builds the components with the variables as they stand in the file.
-    pub(super) fn build_raw(&self, session: &Session, target_namespace: Option<&str>) -> Result<Components> {
-        let objects = object::parse_objects(&self.file.text)
-            .with_context(|| format!("`{}` cannot be read without substituting its variables", self.file.origin))?;
+    pub(super) fn build_raw(
+        &self,
+        session: &Session,
+        target_namespace: Option<&str>,
+    ) -> Result<Components> {
+        let objects = object::parse_objects(&self.file.text).with_context(|| {
+            format!(
+                "`{}` cannot be read without substituting its variables",
+                self.file.origin
+            )
+        })?;
         self.components(session, objects, target_namespace)
     }
 
@@ -74,13 +99,22 @@ impl Release {
     ) -> Result<Components> {
         let images = session.config.image_overrides()?;
         let label = self.provider.label();
-        let options = components::Options { label: &label, target_namespace, images: &images };
-        components::build(objects, &options).with_context(|| format!("the components `{}` cannot be used", self.file.origin))
+        let options = components::Options {
+            label: &label,
+            target_namespace,
+            images: &images,
+        };
+        components::build(objects, &options)
+            .with_context(|| format!("the components `{}` cannot be used", self.file.origin))
     }
 
     /// Returns the contract of the version, which must be one that this tool works with.
     pub(super) async fn contract(&self) -> Result<Contract> {
         let metadata = self.repository.fetch_metadata(&self.version).await?;
-        Ok(ensure_contract_supported(&self.provider.label(), &self.version, &metadata)?)
+        Ok(ensure_contract_supported(
+            &self.provider.label(),
+            &self.version,
+            &metadata,
+        )?)
     }
 }

@@ -35,7 +35,9 @@ pub(super) async fn missing(
     let mut found = Vec::new();
     for reference in references {
         if let Some(cluster) = &cluster
-            && exists(cluster, &reference.object()).await.context("failed to check if the cluster is initialized")?
+            && exists(cluster, &reference.object())
+                .await
+                .context("failed to check if the cluster is initialized")?
         {
             continue;
         }
@@ -48,12 +50,25 @@ pub(super) async fn missing(
     Ok(found)
 }
 
-async fn fetch(session: &Session, release: &Release, reference: &ClassReference) -> Result<Vec<Object>> {
+async fn fetch(
+    session: &Session,
+    release: &Release,
+    reference: &ClassReference,
+) -> Result<Vec<Object>> {
     let file_name = format!("clusterclass-{}.yaml", reference.name);
-    let Release { repository, version } = release;
-    let file = repository.fetch(version, &file_name).await.with_context(|| {
-        format!("failed to read \"{file_name}\" from provider's repository \"{}\"", repository.label())
-    })?;
+    let Release {
+        repository,
+        version,
+    } = release;
+    let file = repository
+        .fetch(version, &file_name)
+        .await
+        .with_context(|| {
+            format!(
+                "failed to read \"{file_name}\" from provider's repository \"{}\"",
+                repository.label()
+            )
+        })?;
     let mut objects = render_objects(session, &file, &parse_template(&file)?)?;
     set_target_namespace(&mut objects, &reference.namespace)?;
     Ok(objects)
@@ -62,7 +77,11 @@ async fn fetch(session: &Session, release: &Release, reference: &ClassReference)
 /// Applying the rendered file would overwrite what somebody else put there.
 async fn ensure_absent(cluster: &Cluster, objects: &[Object]) -> Result<()> {
     let existing: Vec<String> = stream::iter(objects)
-        .map(|object| async move { exists(cluster, object).await.map(|exists| exists.then(|| object.to_string())) })
+        .map(|object| async move {
+            exists(cluster, object)
+                .await
+                .map(|exists| exists.then(|| object.to_string()))
+        })
         .buffered(8)
         .try_filter_map(|name| async { Ok(name) })
         .try_collect()
@@ -76,7 +95,10 @@ async fn ensure_absent(cluster: &Cluster, objects: &[Object]) -> Result<()> {
 
 async fn exists(cluster: &Cluster, object: &Object) -> Result<bool> {
     match cluster.resource_of(object).await {
-        Ok(resource) => Ok(cluster.get(&resource, Some(object.namespace()), object.name()).await?.is_some()),
+        Ok(resource) => Ok(cluster
+            .get(&resource, Some(object.namespace()), object.name())
+            .await?
+            .is_some()),
         Err(Error::UnknownKind { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -85,13 +107,20 @@ async fn exists(cluster: &Cluster, object: &Object) -> Result<bool> {
 /// Returns the classes of all Clusters with a topology, each once.
 fn references(objects: &[Object]) -> Vec<ClassReference> {
     let mut seen = BTreeSet::new();
-    let all = objects.iter().filter(|object| object.group() == "cluster.x-k8s.io" && object.kind() == "Cluster");
-    all.filter_map(reference).filter(|reference| seen.insert(reference.clone())).collect()
+    let all = objects
+        .iter()
+        .filter(|object| object.group() == "cluster.x-k8s.io" && object.kind() == "Cluster");
+    all.filter_map(reference)
+        .filter(|reference| seen.insert(reference.clone()))
+        .collect()
 }
 
 fn reference(cluster: &Object) -> Option<ClassReference> {
     let (name, namespace) = match cluster.version() {
-        "v1beta2" => ("/spec/topology/classRef/name", "/spec/topology/classRef/namespace"),
+        "v1beta2" => (
+            "/spec/topology/classRef/name",
+            "/spec/topology/classRef/namespace",
+        ),
         "v1beta1" => ("/spec/topology/class", "/spec/topology/classNamespace"),
         _ => return None,
     };
@@ -130,11 +159,17 @@ mod tests {
         };
         let objects = [
             cluster("v1beta2", json!({"classRef": {"name": "a"}})),
-            cluster("v1beta2", json!({"classRef": {"name": "a", "namespace": "n"}})),
+            cluster(
+                "v1beta2",
+                json!({"classRef": {"name": "a", "namespace": "n"}}),
+            ),
             cluster("v1beta1", json!({"class": "b", "classNamespace": "m"})),
             cluster("v1alpha4", json!({"class": "c"})),
         ];
-        let found: Vec<String> = references(&objects).iter().map(|r| format!("{}/{}", r.namespace, r.name)).collect();
+        let found: Vec<String> = references(&objects)
+            .iter()
+            .map(|r| format!("{}/{}", r.namespace, r.name))
+            .collect();
         assert_eq!(found, ["n/a", "m/b"]);
     }
 }

@@ -25,31 +25,59 @@ pub struct TemplateVariable {
 /// Checks what can be checked without asking anybody.
 pub(super) fn ensure_valid(session: &Session, options: &GenerateClusterOptions) -> Result<()> {
     if let Some(problem) = dns1123_subdomain_problem(&options.name) {
-        return Err(Failure::new(format!("invalid cluster name: `{}`: {problem}", options.name)));
+        return Err(Failure::new(format!(
+            "invalid cluster name: `{}`: {problem}",
+            options.name
+        )));
     }
-    if let Some(namespace) = options.target_namespace.as_deref().filter(|namespace| !namespace.is_empty())
+    if let Some(namespace) = options
+        .target_namespace
+        .as_deref()
+        .filter(|namespace| !namespace.is_empty())
         && let Some(problem) = dns1123_label_problem(namespace)
     {
-        return Err(Failure::new(format!("invalid target-namespace: `{namespace}`: {problem}")));
+        return Err(Failure::new(format!(
+            "invalid target-namespace: `{namespace}`: {problem}"
+        )));
     }
-    if let Some(version) = options.kubernetes_version.as_deref().filter(|version| !version.is_empty()) {
+    if let Some(version) = options
+        .kubernetes_version
+        .as_deref()
+        .filter(|version| !version.is_empty())
+    {
         version
             .parse::<Version>()
             .context("invalid KubernetesVersion. Please use a semantic version number")?;
     }
-    count(session, CONTROL_PLANE_MACHINE_COUNT, options.control_plane_machine_count)?;
+    count(
+        session,
+        CONTROL_PLANE_MACHINE_COUNT,
+        options.control_plane_machine_count,
+    )?;
     count(session, WORKER_MACHINE_COUNT, options.worker_machine_count)?;
     Ok(())
 }
 
 /// Sets the variables, over those of the environment and the configuration file.
-pub(super) fn set(session: &mut Session, options: &GenerateClusterOptions, namespace: &str) -> Result<()> {
-    let control_plane = count(session, CONTROL_PLANE_MACHINE_COUNT, options.control_plane_machine_count)?;
+pub(super) fn set(
+    session: &mut Session,
+    options: &GenerateClusterOptions,
+    namespace: &str,
+) -> Result<()> {
+    let control_plane = count(
+        session,
+        CONTROL_PLANE_MACHINE_COUNT,
+        options.control_plane_machine_count,
+    )?;
     let workers = count(session, WORKER_MACHINE_COUNT, options.worker_machine_count)?;
     let config = &mut session.config;
     config.set_variable(CLUSTER_NAME, options.name.clone());
     config.set_variable(NAMESPACE, namespace.to_owned());
-    if let Some(version) = options.kubernetes_version.as_deref().filter(|version| !version.is_empty()) {
+    if let Some(version) = options
+        .kubernetes_version
+        .as_deref()
+        .filter(|version| !version.is_empty())
+    {
         config.set_variable(KUBERNETES_VERSION, version.to_owned());
     }
     config.set_variable(CONTROL_PLANE_MACHINE_COUNT, control_plane.to_string());
@@ -69,21 +97,32 @@ fn count(session: &Session, variable: &str, flag: Option<i64>) -> Result<i64> {
             None => minimum,
             Some(text) => {
                 let parsed = text.parse::<i64>();
-                parsed.map_err(|_| Failure::new(format!("invalid value for {variable} set: `{text}` is no number")))?
+                parsed.map_err(|_| {
+                    Failure::new(format!(
+                        "invalid value for {variable} set: `{text}` is no number"
+                    ))
+                })?
             }
         },
     };
     if value < minimum {
-        let message = format!("invalid {field}. Please use a number greater than or equal to {minimum}");
+        let message =
+            format!("invalid {field}. Please use a number greater than or equal to {minimum}");
         return Err(Failure::new(message));
     }
     Ok(value)
 }
 
 /// Lists the variables of a template; those that `generate cluster` sets show what they would be set to.
-pub(super) fn list(session: &Session, options: &GenerateClusterOptions, template: &Template) -> Vec<TemplateVariable> {
+pub(super) fn list(
+    session: &Session,
+    options: &GenerateClusterOptions,
+    template: &Template,
+) -> Vec<TemplateVariable> {
     let environment = session.config.environment();
-    let given = |flag: Option<String>, name: &str| flag.or_else(|| environment.variable(name).map(str::to_owned));
+    let given = |flag: Option<String>, name: &str| {
+        flag.or_else(|| environment.get(name).map(str::to_owned))
+    };
     let number = |flag: Option<i64>| flag.map(|count| count.to_string());
     let text = |flag: &Option<String>| flag.clone().filter(|text| !text.is_empty());
     let shown = |name: &str| match name {
@@ -92,12 +131,13 @@ pub(super) fn list(session: &Session, options: &GenerateClusterOptions, template
             text(&options.target_namespace)
                 .unwrap_or_else(|| "current Namespace in the KubeConfig file".to_owned()),
         ),
-        CONTROL_PLANE_MACHINE_COUNT => {
-            Some(given(number(options.control_plane_machine_count), name).unwrap_or_else(|| "1".to_owned()))
-        }
-        WORKER_MACHINE_COUNT => {
-            Some(given(number(options.worker_machine_count), name).unwrap_or_else(|| "0".to_owned()))
-        }
+        CONTROL_PLANE_MACHINE_COUNT => Some(
+            given(number(options.control_plane_machine_count), name)
+                .unwrap_or_else(|| "1".to_owned()),
+        ),
+        WORKER_MACHINE_COUNT => Some(
+            given(number(options.worker_machine_count), name).unwrap_or_else(|| "0".to_owned()),
+        ),
         KUBERNETES_VERSION => given(text(&options.kubernetes_version), name),
         _ => None,
     };

@@ -28,9 +28,14 @@ pub(super) struct Queue {
 impl Queue {
     /// Adds the defaults of a first run: Cluster API itself, and kubeadm for what is not named.
     pub(super) fn choose(selection: &ProviderSelection, installed: &[Installed]) -> Result<Self> {
-        let has_core = installed.iter().any(|provider| provider.provider_type == ProviderType::CoreProvider);
-        let mut entries: Vec<(ProviderType, String)> =
-            selection.named().into_iter().map(|(provider_type, argument)| (provider_type, argument.to_owned())).collect();
+        let has_core = installed
+            .iter()
+            .any(|provider| provider.provider_type == ProviderType::CoreProvider);
+        let mut entries: Vec<(ProviderType, String)> = selection
+            .named()
+            .into_iter()
+            .map(|(provider_type, argument)| (provider_type, argument.to_owned()))
+            .collect();
         if !has_core {
             let defaults = [
                 (ProviderType::CoreProvider, CORE_PROVIDER_NAME),
@@ -43,12 +48,19 @@ impl Queue {
                 }
             }
         }
-        if entries.iter().any(|(provider_type, argument)| *provider_type == ProviderType::CoreProvider && argument == NONE) {
-            return Err(Failure::new("the '-' value can not be used for the core provider"));
+        if entries.iter().any(|(provider_type, argument)| {
+            *provider_type == ProviderType::CoreProvider && argument == NONE
+        }) {
+            return Err(Failure::new(
+                "the '-' value can not be used for the core provider",
+            ));
         }
         entries.retain(|(_, argument)| argument != NONE);
         entries.sort_by_key(|(provider_type, _)| *provider_type);
-        Ok(Self { entries, first_run: !has_core })
+        Ok(Self {
+            entries,
+            first_run: !has_core,
+        })
     }
 }
 
@@ -74,11 +86,22 @@ impl Planned {
     /// Returns the Deployments that run the provider's manager.
     pub(super) fn deployments(&self) -> Vec<DeploymentName> {
         let has_manager = |object: &&crate::model::Object| {
-            let containers = object.pointer("/spec/template/spec/containers").and_then(|list| list.as_array());
-            object.kind() == "Deployment" && containers.into_iter().flatten().any(|c| c["name"] == "manager")
+            let containers = object
+                .pointer("/spec/template/spec/containers")
+                .and_then(|list| list.as_array());
+            object.kind() == "Deployment"
+                && containers
+                    .into_iter()
+                    .flatten()
+                    .any(|c| c["name"] == "manager")
         };
         let objects = self.components.objects.iter().filter(has_manager);
-        objects.map(|o| DeploymentName { namespace: o.namespace().to_owned(), name: o.name().to_owned() }).collect()
+        objects
+            .map(|o| DeploymentName {
+                namespace: o.namespace().to_owned(),
+                name: o.name().to_owned(),
+            })
+            .collect()
     }
 
     async fn contract(&self) -> Result<Contract> {
@@ -123,7 +146,9 @@ pub(super) async fn ensure_valid(
     let core = core_contract(session, settings, core, planned).await?;
     let checks = planned.iter().map(|planned| ensure_fits(planned, &core));
     all_or_failures(join_all(checks).await)?;
-    let names = planned.iter().map(|planned| Ok(components::ensure_crd_names(&planned.components.objects)?));
+    let names = planned
+        .iter()
+        .map(|planned| Ok(components::ensure_crd_names(&planned.components.objects)?));
     all_or_failures(names.collect::<Vec<_>>()).map(drop)
 }
 
@@ -134,19 +159,28 @@ async fn core_contract(
     core: &Candidate<'_>,
     planned: &[Planned],
 ) -> Result<Contract> {
-    let is_core = |planned: &&Planned| planned.release.provider.provider_type == ProviderType::CoreProvider;
+    let is_core =
+        |planned: &&Planned| planned.release.provider.provider_type == ProviderType::CoreProvider;
     if let Some(planned) = planned.iter().find(is_core) {
         return planned.contract().await;
     }
     let provider = session.config.provider(core.provider_type, core.name)?;
     let repository = ProviderRepository::open(&core.provider_label, &provider.url, settings)?;
     let metadata = repository.fetch_metadata(core.version).await?;
-    Ok(contract::ensure_contract_supported(&core.provider_label, core.version, &metadata)?)
+    Ok(contract::ensure_contract_supported(
+        &core.provider_label,
+        core.version,
+        &metadata,
+    )?)
 }
 
 async fn ensure_fits(planned: &Planned, core: &Contract) -> Result<()> {
     let contract = planned.contract().await?;
-    Ok(contract::ensure_contract_fits(&planned.release.provider.label(), &contract, core)?)
+    Ok(contract::ensure_contract_fits(
+        &planned.release.provider.label(),
+        &contract,
+        core,
+    )?)
 }
 
 #[cfg(test)]
@@ -155,13 +189,25 @@ mod tests {
 
     fn choose(selection: ProviderSelection, installed: &[Installed]) -> Vec<String> {
         let queue = Queue::choose(&selection, installed).unwrap();
-        queue.entries.iter().map(|(provider_type, argument)| format!("{} {argument}", provider_type.flag())).collect()
+        queue
+            .entries
+            .iter()
+            .map(|(provider_type, argument)| format!("{} {argument}", provider_type.flag()))
+            .collect()
     }
 
     #[test]
     fn a_first_run_brings_the_defaults() {
-        let selection = ProviderSelection { infrastructure: vec!["docker".into()], ..Default::default() };
-        let expected = ["--core cluster-api", "--bootstrap kubeadm", "--control-plane kubeadm", "--infrastructure docker"];
+        let selection = ProviderSelection {
+            infrastructure: vec!["docker".into()],
+            ..Default::default()
+        };
+        let expected = [
+            "--core cluster-api",
+            "--bootstrap kubeadm",
+            "--control-plane kubeadm",
+            "--infrastructure docker",
+        ];
         assert_eq!(choose(selection, &[]), expected);
     }
 
@@ -172,9 +218,16 @@ mod tests {
             control_plane: vec!["talos".into(), "rke2:v1.0.0".into()],
             ..Default::default()
         };
-        let expected = ["--core cluster-api", "--control-plane talos", "--control-plane rke2:v1.0.0"];
+        let expected = [
+            "--core cluster-api",
+            "--control-plane talos",
+            "--control-plane rke2:v1.0.0",
+        ];
         assert_eq!(choose(selection, &[]), expected);
-        let core = ProviderSelection { core: Some("-".into()), ..Default::default() };
+        let core = ProviderSelection {
+            core: Some("-".into()),
+            ..Default::default()
+        };
         assert!(Queue::choose(&core, &[]).is_err());
     }
 
@@ -186,7 +239,10 @@ mod tests {
             version: "v1.14.0".into(),
             namespace: "capi-system".into(),
         };
-        let selection = ProviderSelection { addon: vec!["helm".into()], ..Default::default() };
+        let selection = ProviderSelection {
+            addon: vec!["helm".into()],
+            ..Default::default()
+        };
         assert_eq!(choose(selection, &[core]), ["--addon helm"]);
     }
 }

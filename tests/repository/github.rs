@@ -100,6 +100,9 @@ async fn latest_passes_over_releases_without_metadata() {
         provider(&github, None).default_version().await.unwrap(),
         "v1.0.0"
     );
+    let versions = provider(&github, None).versions().await.unwrap();
+    let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    assert_eq!(versions, ["v1.0.0", "v1.1.0"]);
 
     github.add_release("acme/bare", "v1.0.0", &[]);
     let url = URL.replace("provider", "bare");
@@ -110,6 +113,21 @@ async fn latest_passes_over_releases_without_metadata() {
     failed to get latest release of "infrastructure-acme"
     caused by: failed to find releases tagged with a valid semantic version number in `https://github.com/acme/bare/releases`
     hint: no `metadata.yaml` was found in `v1.0.0`; name a version to do without `latest`
+    "#);
+}
+
+#[tokio::test]
+async fn latest_does_not_pass_over_metadata_that_is_out_of_reach() {
+    let github = GitHub::start();
+    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add(&github, "v1.1.0", &[(1, 1, "v1beta2")]);
+    github.fail("v1.1.0/metadata.yaml", Failure::Status(500), usize::MAX);
+    let error = provider(&github, None).default_version().await.unwrap_err();
+    assert!(!error.is_not_found());
+    insta::assert_snapshot!(explain(&error), @r#"
+    failed to get latest release of "infrastructure-acme"
+    caused by: `https://github.com/acme/provider/releases/download/v1.1.0/metadata.yaml` answered 500 Internal Server Error: something went wrong
+    hint: the server is in trouble: try again later
     "#);
 }
 

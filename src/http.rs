@@ -384,8 +384,15 @@ fn chain<'a>(
 }
 
 fn root_cause(error: &reqwest::Error) -> Cause {
-    let root = chain(error).last().map(ToString::to_string);
-    Cause(root.unwrap_or_default())
+    let root = chain(error)
+        .last()
+        .expect("the chain begins with the error");
+    let cut_off = |io: &io::Error| io.kind() == io::ErrorKind::UnexpectedEof;
+    if root.downcast_ref().is_some_and(cut_off) {
+        // rustls has a link to its manual here.
+        return Cause("the connection was closed before the end".into());
+    }
+    Cause(root.to_string())
 }
 
 fn header(headers: &HeaderMap, name: impl ::http::header::AsHeaderName) -> Option<&str> {

@@ -129,8 +129,8 @@ impl Display for Status {
             write!(formatter, " {}", self.phrase)?;
         }
         match &self.message {
-            Some(message) => write!(formatter, ": {message}"),
-            None => Ok(()),
+            Some(message) if message != self.phrase => write!(formatter, ": {message}"),
+            _ => Ok(()),
         }
     }
 }
@@ -140,7 +140,7 @@ impl Display for Status {
 pub enum Reason {
     /// No connection: unknown host, refused, unreachable.
     Connect,
-    /// The proxy did not let the request through.
+    /// The proxy cannot be reached, or does not let the request through.
     Proxy,
     /// The server's certificate is not trusted.
     Certificate,
@@ -159,7 +159,7 @@ impl Reason {
     fn sentence(self, url: &str) -> String {
         match self {
             Self::Connect => format!("cannot connect to `{url}`"),
-            Self::Proxy => format!("the proxy refused the connection to `{url}`"),
+            Self::Proxy => format!("cannot reach `{url}` through the proxy"),
             Self::Certificate => format!("the certificate of `{url}` is not trusted"),
             Self::Timeout => format!("`{url}` did not answer in time"),
             Self::Interrupted => format!("the answer from `{url}` broke off"),

@@ -201,7 +201,7 @@ pub enum Reason {
     #[error("unknown github URL: `{0}`")]
     UnknownGitHubUrl(String),
     /// A scheme that nothing can be read from.
-    #[error("there is no way to read from a `{0}:` URL")]
+    #[error("there is no way to read from `{0}:` URLs")]
     Scheme(String),
     /// A URL that does not parse.
     #[error("it is not a valid URL")]
@@ -250,6 +250,9 @@ impl Reason {
             )],
             Self::MissingVersion { available, .. } if !available.is_empty() => {
                 vec![format!("available versions: {}", list(available))]
+            }
+            Self::MissingVersion { location, .. } if location.starts_with("https:") => {
+                vec![format!("`{location}` lists the releases")]
             }
             Self::MissingFile { available, .. } if !available.is_empty() => {
                 vec![format!("the release has {}", list(available))]

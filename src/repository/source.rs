@@ -179,7 +179,7 @@ mod tests {
             ("https://github.com/o/r", "unknown github URL"),
             ("https://github.com/o/r/tree/main/x", "unknown github URL"),
             ("https://github.com/o/r/blob/main", "unknown github URL"),
-            ("ftp://example.com/x", "no way to read from a `ftp:`"),
+            ("ftp://example.com/x", "no way to read from `ftp:`"),
             ("https://", "not a valid URL"),
         ] {
             let error = Source::parse(from).unwrap_err().to_string();

@@ -36,8 +36,11 @@ pub fn unknown_command(word: &str, parent: &Command) -> Failure {
 
 /// Returns the failure of a first word that is neither a command nor a plugin.
 pub fn unknown_plugin(word: &str, program: &Command) -> Failure {
-    let plugins = format!("no plugin is in PATH either, as `capictl-{word}` or `clusterctl-{word}`");
-    unknown(word, program).hint(plugins).hint("see `capictl --help`")
+    let plugins =
+        format!("no plugin is in PATH either, as `capictl-{word}` or `clusterctl-{word}`");
+    unknown(word, program)
+        .hint(plugins)
+        .hint("see `capictl --help`")
 }
 
 fn unknown(word: &str, parent: &Command) -> Failure {

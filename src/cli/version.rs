@@ -50,7 +50,7 @@ impl VersionArgs {
         Ok(match self.output {
             Format::Text => format!("{}\n", versions.sentence()),
             Format::Short => format!("{}\n", versions.capictl.git_version),
-            Format::Yaml => yaml::to_string(&versions),
+            Format::Yaml => yaml::render(&versions),
             Format::Json => format!(
                 "{}\n",
                 serde_json::to_string_pretty(&versions).expect("texts can be written as JSON")

@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM.
 #![cfg(unix)]
 
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -77,4 +78,25 @@ fn an_interrupted_init_says_how_it_goes_on() {
     error: interrupted by Ctrl-C
     hint: run the same command again, it goes on where it stopped
     ");
+}
+
+/// Only printing is left, and nobody reads on: the process must not wait for its reader.
+#[test]
+fn ctrl_c_ends_a_command_that_waits_for_its_reader() {
+    let environment = TestEnvironment::new();
+    // More than a pipe holds.
+    let template = "name: value\n---\n".repeat(100_000);
+    environment.write("template.yaml", &template);
+    let mut command = environment.command("generate yaml --from template.yaml");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    send("INT", &child);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    drop(stdout);
 }

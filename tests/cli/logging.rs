@@ -29,7 +29,7 @@ fn a_level_that_is_no_number_is_an_error() {
     status: 1
     ---- stdout
     ---- stderr
-    error: `high` is not an integer
+    error: failed to convert CLUSTERCTL_LOG_LEVEL string to an int: `high` is not a number
     ");
     // `-v` makes the variable irrelevant, and what needs no configuration does not look.
     assert_eq!(environment.run("config repositories -v1").status, 0);

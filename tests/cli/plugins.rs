@@ -17,7 +17,9 @@ fn plugins(names: &[&str]) -> TestEnvironment {
 
 /// Makes a committed program a plugin: one that was written just now can be refused as busy while other tests fork.
 fn link(environment: &TestEnvironment, name: &str, program: &str) {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/plugins").join(program);
+    let program = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cli/plugins")
+        .join(program);
     symlink(program, environment.path("bin").join(name)).unwrap();
 }
 
@@ -92,8 +94,8 @@ fn files_that_cannot_be_run_are_no_plugins() {
     ---- stdout
     ---- stderr
     error: unknown command `foo` for `capictl`
+    hint: no plugin is in PATH either, as `capictl-foo` or `clusterctl-foo`
     hint: see `capictl --help`
-    hint: no plugin `capictl-foo` or `clusterctl-foo` is in PATH either
     ");
 }
 
@@ -118,5 +120,11 @@ fn flags_stand_after_the_name_of_a_plugin() {
 fn a_broken_plugin_is_named() {
     let environment = TestEnvironment::new();
     link(&environment, "capictl-foo", "no-interpreter");
-    insta::assert_snapshot!(environment.run("foo"), @"");
+    insta::assert_snapshot!(environment.run("foo"), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: cannot run the plugin `[FOLDER]/bin/capictl-foo`
+      caused by: No such file or directory (os error 2)
+    ");
 }

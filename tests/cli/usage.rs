@@ -18,20 +18,20 @@ fn unknown_commands_lead_to_known_ones() {
     insta::assert_snapshot!(TestEnvironment::new().failures(&lines), @"
     $ capictl foo
     error: unknown command `foo` for `capictl`
+    hint: no plugin is in PATH either, as `capictl-foo` or `clusterctl-foo`
     hint: see `capictl --help`
-    hint: no plugin `capictl-foo` or `clusterctl-foo` is in PATH either
 
     $ capictl gen
     error: unknown command `gen` for `capictl`
     hint: did you mean `capictl generate`?
+    hint: no plugin is in PATH either, as `capictl-gen` or `clusterctl-gen`
     hint: see `capictl --help`
-    hint: no plugin `capictl-gen` or `clusterctl-gen` is in PATH either
 
     $ capictl intt
     error: unknown command `intt` for `capictl`
     hint: did you mean `capictl init`?
+    hint: no plugin is in PATH either, as `capictl-intt` or `clusterctl-intt`
     hint: see `capictl --help`
-    hint: no plugin `capictl-intt` or `clusterctl-intt` is in PATH either
 
     $ capictl generate foo
     error: unknown command `foo` for `capictl generate`

@@ -50,7 +50,7 @@ impl RepositoriesArgs {
             .collect();
         Ok(match self.output {
             Format::Text => table(&entries),
-            Format::Yaml => yaml::to_string(&entries),
+            Format::Yaml => yaml::render(&entries),
             Format::Json => format!(
                 "{}\n",
                 serde_json::to_string_pretty(&entries).expect("texts can be written as JSON")

@@ -34,6 +34,15 @@ pub fn unknown_command(word: &str, parent: &Command) -> Failure {
     unknown(word, parent).hint(format!("see `{} --help`", name_of(parent)))
 }
 
+/// Returns the failure of a first word that is neither a command nor a plugin.
+pub fn unknown_plugin(word: &str, program: &Command) -> Failure {
+    let plugins =
+        format!("no plugin is in PATH either, as `capictl-{word}` or `clusterctl-{word}`");
+    unknown(word, program)
+        .hint(plugins)
+        .hint("see `capictl --help`")
+}
+
 fn unknown(word: &str, parent: &Command) -> Failure {
     let name = name_of(parent);
     let known = || parent.get_subcommands().map(Command::get_name);

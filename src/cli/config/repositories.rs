@@ -130,7 +130,7 @@ mod tests {
             provider("a", ProviderType::AddonProvider, "a.yaml"),
         ];
         let entries: Vec<Entry> = providers.iter().map(Entry::from).collect();
-        insta::assert_snapshot!(table(&entries), @r"
+        insta::assert_snapshot!(table(&entries), @"
         NAME          TYPE            URL                           FILE
         cluster-api   CoreProvider    https://example.com/latest/   core.yaml
         a             AddonProvider                                 a.yaml

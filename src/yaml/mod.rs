@@ -84,5 +84,20 @@ pub fn parse_config(text: &str) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// Parses data of our own, such as what is embedded in the binary, into its type.
+///
+/// # Errors
+/// The text is no YAML, or not of that type; line and column, without the text.
+pub fn parse_typed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_yaml::from_str(text).map_err(|error| match error.location() {
+        Some(place) => format!(
+            "line {}, column {}: not of the expected form",
+            place.line(),
+            place.column()
+        ),
+        None => "not of the expected form".to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests;

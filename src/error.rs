@@ -64,6 +64,27 @@ impl Failure {
         }
     }
 
+    /// Returns the failure that stands for several; each is told with its causes, hints are told once.
+    pub fn several(message: impl Display, failures: impl IntoIterator<Item = Failure>) -> Self {
+        let mut text = message.to_string();
+        let mut hints: Vec<String> = Vec::new();
+        for failure in failures {
+            let chain: Vec<String> = failure.chain().collect();
+            text.push_str(&format!("\n  - {}", chain.join(": ")));
+            hints.extend(
+                failure
+                    .hints
+                    .into_iter()
+                    .filter(|hint| !hints.contains(hint))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        Self {
+            hints,
+            ..Self::new(text)
+        }
+    }
+
     /// Wraps the failure into what was being done when it happened.
     #[must_use]
     pub fn context(self, message: impl Display) -> Self {

@@ -9,6 +9,5 @@ use crate::model::Provider;
 /// # Errors
 /// The `providers` section of the configuration is wrong.
 pub fn config_repositories(session: &Session) -> Result<Vec<Provider>> {
-    let _ = session;
-    todo!()
+    Ok(session.config.providers()?)
 }

@@ -1,7 +1,17 @@
 //! Renders a cluster template of a provider, a file, a URL or a ConfigMap.
 
+mod cluster_class;
+mod source;
+mod variables;
+
+use super::rendering::{parse_template, render_objects};
 use super::{ClusterOptions, Session};
-use crate::error::Result;
+use crate::cluster::Cluster;
+use crate::components::set_target_namespace;
+use crate::error::{Context, Failure, Result};
+use crate::model::object;
+use source::Source;
+pub use variables::TemplateVariable;
 
 /// What to render, and with which values.
 #[derive(Debug, Clone, Default)]
@@ -32,16 +42,9 @@ pub struct GenerateClusterOptions {
     pub from_config_map_key: Option<String>,
 }
 
-/// A variable of a template and its default, both as `--list-variables` shows them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateVariable {
-    /// Name.
-    pub name: String,
-    /// Default, ready to be printed; `None` when a value is required.
-    pub default: Option<String>,
-}
-
 /// Returns the rendered objects as YAML, without a final newline.
+///
+/// ClusterClasses that the template refers to and that the cluster lacks come first.
 ///
 /// # Errors
 /// No template is found, variables have no value, or values are not valid.
@@ -49,8 +52,22 @@ pub async fn generate_cluster(
     session: &mut Session,
     options: GenerateClusterOptions,
 ) -> Result<String> {
-    let _ = (session, options);
-    todo!()
+    let (source, namespace) = prepare(session, &options).await?;
+    let found = source.fetch(session, &options).await?;
+    let mut objects = render_objects(session, &found.file, &parse_template(&found.file)?)?;
+    set_target_namespace(&mut objects, &namespace).with_context(|| {
+        format!(
+            "cannot move the objects of `{}` to `{namespace}`",
+            found.file.origin
+        )
+    })?;
+    if let Some(repository) = &found.repository {
+        let mut classes =
+            cluster_class::missing(session, &options.cluster, repository, &objects).await?;
+        classes.append(&mut objects);
+        objects = classes;
+    }
+    Ok(object::render_objects(&objects))
 }
 
 /// Returns the variables of the template, sorted by name.
@@ -61,6 +78,40 @@ pub async fn list_variables(
     session: &mut Session,
     options: GenerateClusterOptions,
 ) -> Result<Vec<TemplateVariable>> {
-    let _ = (session, options);
-    todo!()
+    let (source, _) = prepare(session, &options).await?;
+    let found = source.fetch(session, &options).await?;
+    Ok(variables::list(
+        session,
+        &options,
+        &parse_template(&found.file)?,
+    ))
+}
+
+/// Checks the options, cheapest first, and sets the variables that they stand for.
+async fn prepare(
+    session: &mut Session,
+    options: &GenerateClusterOptions,
+) -> Result<(Source, String)> {
+    let source = Source::choose(options)?;
+    variables::ensure_valid(session, options)?;
+    let namespace = match &options.target_namespace {
+        Some(namespace) if !namespace.is_empty() => namespace.clone(),
+        _ => session.current_namespace(&options.cluster).await.map_err(|failure| {
+            let message = "management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace";
+            failure.context(message).hint("name it with `--target-namespace`")
+        })?,
+    };
+    variables::set(session, options, &namespace)?;
+    Ok((source, namespace))
+}
+
+/// Connects to the management cluster when there is one to connect to.
+async fn connect_if_any(session: &Session, options: &ClusterOptions) -> Result<Option<Cluster>> {
+    match Cluster::connect(&session.access(options)).await {
+        Ok(cluster) => Ok(Some(cluster)),
+        Err(crate::cluster::Error::NoCluster(_)) => Ok(None),
+        // Without a word about the cluster on the command line, a kubeconfig that leads nowhere is none.
+        Err(_) if options.kubeconfig.is_none() && options.context.is_none() => Ok(None),
+        Err(error) => Err(Failure::from(error)),
+    }
 }

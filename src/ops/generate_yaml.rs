@@ -1,7 +1,10 @@
 //! Renders any template: substitution only, no cluster.
 
 use super::Session;
-use crate::error::Result;
+use super::rendering::{fetch_source, parse_template, render_objects};
+use crate::error::{Failure, Result};
+use crate::model::object;
+use crate::repository::File;
 
 /// What to render.
 #[derive(Debug, Clone)]
@@ -15,8 +18,9 @@ pub struct GenerateYamlOptions {
 /// # Errors
 /// The template cannot be read or does not parse, or variables have no value.
 pub async fn generate_yaml(session: &Session, options: GenerateYamlOptions) -> Result<String> {
-    let _ = (session, options);
-    todo!()
+    let file = fetch(session, &options).await?;
+    let objects = render_objects(session, &file, &parse_template(&file)?)?;
+    Ok(object::render_objects(&objects))
 }
 
 /// Returns the names of the variables that the template uses, sorted.
@@ -27,6 +31,20 @@ pub async fn list_variables(
     session: &Session,
     options: GenerateYamlOptions,
 ) -> Result<Vec<String>> {
-    let _ = (session, options);
-    todo!()
+    let template = parse_template(&fetch(session, &options).await?)?;
+    Ok(template
+        .variables()
+        .iter()
+        .map(|variable| variable.name.clone())
+        .collect())
+}
+
+async fn fetch(session: &Session, options: &GenerateYamlOptions) -> Result<File> {
+    if options.from.is_empty() {
+        return Err(Failure::new(
+            "unable to read custom template. Please specify a template source",
+        )
+        .hint("name a file or URL with `--from`, or `-` for standard input"));
+    }
+    fetch_source(session, &options.from).await
 }

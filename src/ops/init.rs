@@ -1,9 +1,26 @@
 //! Makes a cluster a management cluster: cert-manager, providers, inventory.
+//!
+//! Everything is fetched, rendered and checked before the first write, so that what is wrong with the input changes
+//! nothing. The writes can be repeated: an interrupted run is finished by the next one.
+
+mod plan;
 
 use std::time::Duration;
 
-use super::{ClusterOptions, ProviderSelection, Session};
-use crate::error::Result;
+use futures::future::{join_all, try_join3};
+
+use self::plan::{Planned, Queue};
+use super::releases::Release;
+use super::{ClusterOptions, ProviderSelection, Session, all_or_failures};
+use crate::cluster::cert_manager as cert_manager_state;
+use crate::cluster::inventory::Installed;
+use crate::cluster::wait::DeploymentName;
+use crate::cluster::{Cluster, Resource};
+use crate::components;
+use crate::config::CertManager;
+use crate::error::{Context, Failure, Result};
+use crate::model::object;
+use crate::repository::{ProviderRepository, Settings};
 
 /// What to install, and how careful to be.
 #[derive(Debug, Clone)]
@@ -16,7 +33,7 @@ pub struct InitOptions {
     pub target_namespace: Option<String>,
     /// Wait until the providers' Deployments are available.
     pub wait_providers: bool,
-    /// How long to wait for each Deployment.
+    /// How long to wait for the Deployments.
     pub wait_provider_timeout: Duration,
     /// Refuse what would not work; otherwise only warn of it.
     pub validate: bool,
@@ -27,8 +44,27 @@ pub struct InitOptions {
 /// # Errors
 /// The first thing that does not work; what was installed before it stays.
 pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
-    let _ = (session, options);
-    todo!()
+    let cert_manager = session.config.cert_manager()?;
+    let cluster = session.connect(&options.cluster).await?;
+    let settings = session.repository_settings()?;
+
+    session.ui.status("Fetching providers");
+    let installed = inspect(session, &cluster).await?;
+    let queue = Queue::choose(&options.providers, &installed)?;
+    let first_run = queue.first_run;
+    let planned = plan_providers(session, &settings, queue, &options, &installed).await?;
+    validate(session, &options, &settings, &installed, &planned).await?;
+
+    ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
+    cluster.ensure_inventory().await?;
+    for provider in &planned {
+        install(session, &cluster, provider).await?;
+    }
+    if options.wait_providers {
+        wait(session, &cluster, &planned, options.wait_provider_timeout).await?;
+    }
+    say_what_is_next(session, &planned, first_run);
+    Ok(())
 }
 
 /// Returns the images that [`init`] would need, sorted, each once.
@@ -36,6 +72,232 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
 /// # Errors
 /// The cluster cannot be reached, or the release lacks a file.
 pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<String>> {
-    let _ = (session, options);
-    todo!()
+    let cert_manager = session.config.cert_manager()?;
+    let cluster = session.connect(&options.cluster).await?;
+    let settings = session.repository_settings()?;
+    let namespaces = Resource::known("", "v1", "namespaces", false);
+    let (_, installed, there) = try_join3(
+        cluster.ensure_contract(),
+        cluster.list_inventory(),
+        cluster.get(&namespaces, None, cert_manager_state::NAMESPACE),
+    )
+    .await?;
+    let queue = Queue::choose(&options.providers, &installed)?;
+    let releases = fetch(session, &settings, &queue).await?;
+    let built = releases
+        .iter()
+        .map(|release| release.build_raw(session, None));
+    let mut images: Vec<String> = all_or_failures(built)?
+        .into_iter()
+        .flat_map(|built| built.images)
+        .collect();
+    if there.is_none() {
+        images.extend(
+            fetch_cert_manager(session, &settings, &cert_manager)
+                .await?
+                .images,
+        );
+    }
+    images.sort();
+    images.dedup();
+    Ok(images)
+}
+
+/// Looks at the cluster, all at once: is the server new enough, is Cluster API of our contract, what is installed?
+async fn inspect(session: &Session, cluster: &Cluster) -> Result<Vec<Installed>> {
+    let topology = session.config.environment().cluster_topology();
+    let checks = try_join3(
+        cluster.ensure_server_version(topology),
+        cluster.ensure_contract(),
+        cluster.list_inventory(),
+    );
+    let (_, _, installed) = checks.await?;
+    Ok(installed)
+}
+
+async fn fetch(session: &Session, settings: &Settings, queue: &Queue) -> Result<Vec<Release>> {
+    let fetches = queue.entries.iter().map(|(provider_type, argument)| {
+        Release::fetch(session, settings, *provider_type, argument)
+    });
+    all_or_failures(join_all(fetches).await)
+}
+
+/// Fetches and renders the queue; what is installed at that very version drops out.
+async fn plan_providers(
+    session: &Session,
+    settings: &Settings,
+    queue: Queue,
+    options: &InitOptions,
+    installed: &[Installed],
+) -> Result<Vec<Planned>> {
+    let releases = fetch(session, settings, &queue).await?;
+    let namespace = options
+        .target_namespace
+        .as_deref()
+        .filter(|namespace| !namespace.is_empty());
+    let built = releases.into_iter().map(|release| {
+        let label = release.provider.label();
+        let components = release.build(session, namespace).with_context(|| {
+            format!("failed to get provider components for the \"{label}\" provider")
+        })?;
+        Ok(Planned {
+            release,
+            components,
+        })
+    });
+    let mut planned = all_or_failures(built)?;
+    planned.retain(|provider| {
+        let there = provider.is_among(installed);
+        if there {
+            let Planned {
+                release,
+                components,
+            } = provider;
+            let (kind, name) = (release.provider.provider_type, &release.provider.name);
+            session.ui.status(format!(
+                "{kind} `{name}` {} is already installed in `{}`",
+                release.version, components.target_namespace
+            ));
+        }
+        !there
+    });
+    planned.sort_by_key(|provider| provider.release.provider.provider_type);
+    Ok(planned)
+}
+
+async fn validate(
+    session: &Session,
+    options: &InitOptions,
+    settings: &Settings,
+    installed: &[Installed],
+    planned: &[Planned],
+) -> Result<()> {
+    match plan::ensure_valid(session, settings, installed, planned).await {
+        Err(failure) if !options.validate => {
+            let reasons: Vec<String> = failure.chain().collect();
+            session.ui.warn(format!(
+                "Ignoring validation errors: {}",
+                reasons.join(": ")
+            ));
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Installs cert-manager unless some cert-manager works, whoever installed it.
+async fn ensure_cert_manager(
+    session: &Session,
+    cluster: &Cluster,
+    settings: &Settings,
+    config: &CertManager,
+) -> Result<()> {
+    if config.externally_provisioned {
+        return Ok(cluster
+            .wait_for_cert_manager(config.timeout, &session.ui)
+            .await?);
+    }
+    if cluster.cert_manager_problem().await?.is_none() {
+        session
+            .ui
+            .status("Skipping installing cert-manager as it is already installed");
+        return Ok(());
+    }
+    let components = fetch_cert_manager(session, settings, config).await?;
+    session
+        .ui
+        .status(format!("Installing cert-manager {}", config.version));
+    cluster
+        .apply_all(&components.objects)
+        .await
+        .context("failed to install cert-manager")?;
+    Ok(cluster
+        .wait_for_cert_manager(config.timeout, &session.ui)
+        .await?)
+}
+
+async fn fetch_cert_manager(
+    session: &Session,
+    settings: &Settings,
+    config: &CertManager,
+) -> Result<components::CertManager> {
+    let fetched = async {
+        let repository =
+            ProviderRepository::open(cert_manager_state::NAMESPACE, &config.url, settings)?;
+        let file = repository
+            .fetch(&config.version, repository.components_file())
+            .await?;
+        let objects = object::parse_objects(&file.text)
+            .with_context(|| format!("cannot read `{}`", file.origin))?;
+        Ok::<_, Failure>(components::cert_manager(
+            objects,
+            &config.version,
+            &session.config.image_overrides()?,
+        )?)
+    };
+    fetched
+        .await
+        .context("failed to get the components of cert-manager")
+}
+
+/// Applies a provider's objects, then records it in the inventory: what the inventory names is complete.
+async fn install(session: &Session, cluster: &Cluster, planned: &Planned) -> Result<()> {
+    let Planned {
+        release,
+        components,
+    } = planned;
+    let (provider, version) = (&release.provider, &release.version);
+    let namespace = &components.target_namespace;
+    session.ui.status(format!(
+        "Installing {} `{}` {version} in `{namespace}`",
+        provider.provider_type, provider.name
+    ));
+    let inventory = components::inventory_object(provider, version, namespace);
+    let applied = async {
+        cluster.apply_all(&components.objects).await?;
+        cluster.apply(&inventory).await
+    };
+    applied.await.map(drop).map_err(|error| {
+        Failure::from(error)
+            .context(format!(
+                "failed to install {} `{}` {version}",
+                provider.provider_type, provider.name
+            ))
+            .hint("run the same command again: it goes on where this one stopped")
+    })
+}
+
+async fn wait(
+    session: &Session,
+    cluster: &Cluster,
+    planned: &[Planned],
+    timeout: Duration,
+) -> Result<()> {
+    let names: Vec<DeploymentName> = planned.iter().flat_map(Planned::deployments).collect();
+    session
+        .ui
+        .status("Waiting for providers to be available...");
+    Ok(cluster
+        .wait_for_deployments(&names, timeout, &session.ui)
+        .await?)
+}
+
+fn say_what_is_next(session: &Session, planned: &[Planned], first_run: bool) {
+    if first_run {
+        session.ui.status(
+            "\nYour management cluster has been initialized successfully!\n\n\
+             You can now create your first workload cluster by running the following:\n\n  \
+             capictl generate cluster [name] --kubernetes-version [version] | kubectl apply -f -\n",
+        );
+    } else if planned.is_empty() {
+        session
+            .ui
+            .status("Nothing to install: every provider is there already");
+    } else {
+        let names: Vec<String> = planned
+            .iter()
+            .map(|planned| planned.release.provider.label())
+            .collect();
+        session.ui.status(format!("Installed {}", names.join(", ")));
+    }
 }

@@ -5,9 +5,17 @@ pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
 pub mod init;
+mod releases;
+mod rendering;
 
+use std::path::PathBuf;
+
+use crate::cluster::{self, Access, Cluster};
 use crate::config::Config;
+use crate::error::{Failure, Result};
 use crate::http::Http;
+use crate::model::ProviderType;
+use crate::repository::Settings;
 use crate::ui::Ui;
 
 /// What every operation has at hand.
@@ -19,6 +27,45 @@ pub struct Session {
     pub config: Config,
     /// The HTTP client for everything but the API server.
     pub http: Http,
+}
+
+impl Session {
+    /// Returns what provider repositories need to know of the configuration.
+    fn repository_settings(&self) -> Result<Settings> {
+        let overrides_folder = self.config.overrides_folder()?;
+        Ok(Settings::new(
+            self.http.clone(),
+            self.config.github_token(),
+            overrides_folder,
+        ))
+    }
+
+    /// Returns the way to the management cluster.
+    fn access(&self, options: &ClusterOptions) -> Access {
+        let environment = self.config.environment();
+        Access {
+            kubeconfig: options
+                .kubeconfig
+                .as_deref()
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from),
+            search: environment.kubeconfig_files(),
+            context: options
+                .context
+                .clone()
+                .filter(|context| !context.is_empty()),
+            no_proxy: environment.no_proxy().map(str::to_owned),
+        }
+    }
+
+    async fn connect(&self, options: &ClusterOptions) -> Result<Cluster> {
+        Ok(Cluster::connect(&self.access(options)).await?)
+    }
+
+    /// Returns the namespace of the context, for commands that need nothing else of the cluster.
+    async fn current_namespace(&self, options: &ClusterOptions) -> Result<String> {
+        Ok(cluster::access::current_namespace(&self.access(options)).await?)
+    }
 }
 
 /// Which management cluster is meant; without a word the rules of client-go hold (`KUBECONFIG`, `~/.kube/config`,
@@ -48,4 +95,49 @@ pub struct ProviderSelection {
     pub runtime_extension: Vec<String>,
     /// `--addon`
     pub addon: Vec<String>,
+}
+
+impl ProviderSelection {
+    /// Returns what was named, in the order of installation.
+    fn named(&self) -> Vec<(ProviderType, &str)> {
+        ProviderType::ALL
+            .into_iter()
+            .flat_map(|provider_type| {
+                self.of_type(provider_type)
+                    .iter()
+                    .map(move |name| (provider_type, name.as_str()))
+            })
+            .collect()
+    }
+
+    fn of_type(&self, provider_type: ProviderType) -> &[String] {
+        match provider_type {
+            ProviderType::CoreProvider => self.core.as_slice(),
+            ProviderType::BootstrapProvider => &self.bootstrap,
+            ProviderType::ControlPlaneProvider => &self.control_plane,
+            ProviderType::InfrastructureProvider => &self.infrastructure,
+            ProviderType::IPAMProvider => &self.ipam,
+            ProviderType::RuntimeExtensionProvider => &self.runtime_extension,
+            ProviderType::AddonProvider => &self.addon,
+        }
+    }
+}
+
+/// Makes one failure of several, so that a reader can mend all of them at once.
+fn all_or_failures<T>(results: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let (mut values, mut failures) = (Vec::new(), Vec::<Failure>::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    match failures.len() {
+        0 => Ok(values),
+        1 => Err(failures.remove(0)),
+        count => Err(Failure::several(
+            format!("{count} things are wrong"),
+            failures,
+        )),
+    }
 }

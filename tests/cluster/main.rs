@@ -3,4 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bad_input;
+mod example;
+mod generate;
+mod init;
+mod main_job;
 mod testbed;

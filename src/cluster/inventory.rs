@@ -1,0 +1,151 @@
+//! The inventory: one `Provider` object for each provider that is installed. clusterctl reads and writes the same ones.
+
+use kube::{CustomResource, CustomResourceExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::request::Patience;
+use super::{Cause, Cluster, Error, Resource, Result};
+use crate::model::{Object, ProviderType, labels};
+
+/// Name of the inventory's CRD.
+pub const CRD_NAME: &str = "providers.clusterctl.cluster.x-k8s.io";
+
+/// Provider defines an entry in the provider inventory.
+#[derive(CustomResource, Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "clusterctl.cluster.x-k8s.io",
+    version = "v1alpha3",
+    kind = "Provider",
+    namespaced,
+    no_spec,
+    category = "cluster-api",
+    label("clusterctl.cluster.x-k8s.io/core", "inventory"),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    ),
+    printcolumn(name = "Type", type_ = "string", json_path = ".type"),
+    printcolumn(name = "Provider", type_ = "string", json_path = ".providerName"),
+    printcolumn(name = "Version", type_ = "string", json_path = ".version")
+)]
+#[serde(rename_all = "camelCase")]
+#[schemars(description = "Provider defines an entry in the provider inventory.")]
+pub struct InventoryFields {
+    /// Name of the provider.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub provider_name: String,
+    /// Type of the provider, e.g. `InfrastructureProvider`.
+    #[serde(rename = "type", default, skip_serializing_if = "String::is_empty")]
+    pub provider_type: String,
+    /// Version of the components that are installed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// Namespace that the provider watches; written by old versions of clusterctl only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub watched_namespace: String,
+}
+
+/// A provider that is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Name within its type.
+    pub name: String,
+    /// What it does.
+    pub provider_type: ProviderType,
+    /// Version as it was installed, normally with `v`.
+    pub version: String,
+    /// Namespace that it is installed in.
+    pub namespace: String,
+}
+
+impl Installed {
+    /// Reads an inventory object; one of an unknown type, from the future perhaps, is passed over.
+    fn from_object(object: &Object) -> Option<Self> {
+        Some(Self {
+            name: object.text("/providerName").to_owned(),
+            provider_type: object.text("/type").parse().ok()?,
+            version: object.text("/version").to_owned(),
+            namespace: object.namespace().to_owned(),
+        })
+    }
+
+    /// Returns the provider label.
+    pub fn label(&self) -> String {
+        self.provider_type.label(&self.name)
+    }
+}
+
+/// Returns the inventory's CRD as clusterctl has it, less descriptions.
+pub fn crd() -> Object {
+    serde_json::from_value(json!(Provider::crd())).expect("a CRD is a map")
+}
+
+impl Cluster {
+    /// Returns what is installed, in the order of namespace and label; nothing when there is no inventory yet.
+    ///
+    /// # Errors
+    /// The server cannot be reached or refuses.
+    pub async fn list_inventory(&self) -> Result<Vec<Installed>> {
+        let providers =
+            Resource::known("clusterctl.cluster.x-k8s.io", "v1alpha3", "providers", true);
+        let objects = self.list(&providers, None, None).await?.unwrap_or_default();
+        let mut installed: Vec<Installed> =
+            objects.iter().filter_map(Installed::from_object).collect();
+        installed.sort_by_key(|provider| (provider.namespace.clone(), provider.label()));
+        Ok(installed)
+    }
+
+    /// Creates the inventory's CRD unless it is there. An existing one is never changed: both tools share it.
+    ///
+    /// # Errors
+    /// The server refuses it, or the existing one is of another age.
+    pub async fn ensure_inventory(&self) -> Result<()> {
+        let crd = crd();
+        match self.create(&crd, false, Patience::Write).await {
+            Ok(_) => {}
+            Err(Error::Request {
+                cause: Cause::Api { code: 409, .. },
+                ..
+            }) => {
+                let there = self.get(&Resource::crds(), None, CRD_NAME).await?;
+                if there.is_some_and(|there| !super::contract::serves(&there, "v1alpha3")) {
+                    return Err(Error::InventoryVersion);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        self.wait_for_crd(CRD_NAME).await?;
+        self.resources.learn(&crd);
+        Ok(())
+    }
+}
+
+/// The label selector of everything that belongs to a provider.
+pub fn provider_selector(label: &str) -> String {
+    format!("{}={label}", labels::PROVIDER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_crd_is_the_one_that_clusterctl_creates() {
+        let crd = crd();
+        assert_eq!(crd.name(), CRD_NAME);
+        assert_eq!(
+            crd.labels().into_iter().collect::<Vec<_>>(),
+            [("clusterctl.cluster.x-k8s.io/core", "inventory")]
+        );
+        let version = crd.pointer("/spec/versions/0").unwrap();
+        assert_eq!(version["name"], "v1alpha3");
+        let schema = &version["schema"]["openAPIV3Schema"];
+        for field in ["providerName", "type", "version", "watchedNamespace"] {
+            assert_eq!(schema["properties"][field]["type"], "string", "{schema:#}");
+        }
+        insta::assert_json_snapshot!(crd);
+    }
+}

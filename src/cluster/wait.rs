@@ -1,0 +1,246 @@
+//! Waiting for what controllers make true, and saying for what.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Cluster, Error, Resource, Result};
+use crate::model::Object;
+use crate::ui::Ui;
+
+/// Pause between two looks; one list request serves all Deployments of a namespace.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// One of an object's `status.conditions`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition<'a> {
+    /// `True`, `False` or `Unknown`.
+    pub status: &'a str,
+    /// The sentence for a reader.
+    pub message: &'a str,
+}
+
+impl Condition<'_> {
+    /// Tells whether the condition holds.
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+}
+
+/// Returns a condition of an object.
+pub fn condition<'a>(object: &'a Object, name: &str) -> Option<Condition<'a>> {
+    let conditions = object.pointer("/status/conditions")?.as_array()?;
+    let found = conditions
+        .iter()
+        .find(|condition| condition["type"] == name)?;
+    Some(Condition {
+        status: found["status"].as_str().unwrap_or_default(),
+        message: found["message"].as_str().unwrap_or_default(),
+    })
+}
+
+/// A Deployment to wait for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeploymentName {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+fn deployments() -> Resource {
+    Resource::known("apps", "v1", "deployments", true)
+}
+
+impl Cluster {
+    /// Waits until every one of the Deployments is available, all of them side by side.
+    ///
+    /// # Errors
+    /// One is not within `timeout`, or the server cannot be reached; the error says what keeps its Pods from running.
+    pub async fn wait_for_deployments(
+        &self,
+        names: &[DeploymentName],
+        timeout: Duration,
+        ui: &Ui,
+    ) -> Result<()> {
+        let deadline = Instant::now() + timeout;
+        let mut progress = None;
+        loop {
+            let waiting = self.unavailable(names).await?;
+            let Some(first) = waiting.first() else {
+                return Ok(());
+            };
+            if Instant::now() > deadline {
+                return Err(self.not_ready(first, timeout).await);
+            }
+            let list: Vec<String> = waiting
+                .iter()
+                .map(|name| format!("{}/{}", name.namespace, name.name))
+                .collect();
+            let text = format!(
+                "Waiting for {} of {} Deployments: {}",
+                list.len(),
+                names.len(),
+                list.join(", ")
+            );
+            match &mut progress {
+                None => progress = Some(ui.progress(text)),
+                Some(progress) => progress.set(text),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn unavailable(&self, names: &[DeploymentName]) -> Result<Vec<DeploymentName>> {
+        let mut namespaces: Vec<&str> = names.iter().map(|name| name.namespace.as_str()).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        let resource = deployments();
+        let lists: Vec<_> = stream::iter(namespaces)
+            .map(|namespace| self.list(&resource, Some(namespace), None))
+            .buffered(8)
+            .collect()
+            .await;
+        let mut found = Vec::new();
+        for list in lists {
+            found.extend(list?.unwrap_or_default());
+        }
+        let is_available = |name: &&DeploymentName| {
+            found.iter().any(|object| {
+                object.name() == name.name
+                    && object.namespace() == name.namespace
+                    && is_current_and_available(object)
+            })
+        };
+        Ok(names
+            .iter()
+            .filter(|name| !is_available(name))
+            .cloned()
+            .collect())
+    }
+
+    async fn not_ready(&self, name: &DeploymentName, after: Duration) -> Error {
+        let DeploymentName { namespace, name } = name;
+        let deployment = self
+            .get(&deployments(), Some(namespace), name)
+            .await
+            .ok()
+            .flatten();
+        let state = match &deployment {
+            None => "it does not exist".to_owned(),
+            Some(deployment) => condition(deployment, "Available")
+                .map_or("no status yet", |c| c.message)
+                .to_owned(),
+        };
+        let pods = explain_namespace(self, namespace).await.ok().flatten();
+        Error::NotReady {
+            what: format!("deployment \"{name}\" is not ready"),
+            after,
+            state: pods.unwrap_or(state),
+            hints: vec![
+                format!(
+                    "look at it with `kubectl describe deployment --namespace {namespace} {name}`"
+                ),
+                "the providers are installed; `--wait-provider-timeout` gives them more seconds"
+                    .to_owned(),
+            ],
+        }
+    }
+}
+
+/// A status of an older generation says nothing about the present one.
+fn is_current_and_available(deployment: &Object) -> bool {
+    let number = |pointer: &str| {
+        deployment
+            .pointer(pointer)
+            .and_then(Value::as_i64)
+            .unwrap_or_default()
+    };
+    number("/status/observedGeneration") >= number("/metadata/generation")
+        && condition(deployment, "Available").is_some_and(|condition| condition.is_true())
+}
+
+/// Returns what keeps the Pods of a namespace from running: images that cannot be pulled, containers that crash,
+/// Pods that cannot be scheduled.
+pub(super) async fn explain_namespace(
+    cluster: &Cluster,
+    namespace: &str,
+) -> Result<Option<String>> {
+    let pods = cluster
+        .list(
+            &Resource::known("", "v1", "pods", true),
+            Some(namespace),
+            None,
+        )
+        .await?;
+    let problems: Vec<String> = pods
+        .unwrap_or_default()
+        .iter()
+        .filter_map(pod_problem)
+        .collect();
+    Ok((!problems.is_empty()).then(|| problems.join("; ")))
+}
+
+fn pod_problem(pod: &Object) -> Option<String> {
+    let containers = pod
+        .pointer("/status/containerStatuses")
+        .and_then(Value::as_array);
+    for container in containers.into_iter().flatten() {
+        let waiting = &container["state"]["waiting"];
+        let reason = waiting["reason"].as_str().unwrap_or_default();
+        if !["", "ContainerCreating", "PodInitializing"].contains(&reason) {
+            let message = waiting["message"].as_str().unwrap_or_default();
+            let image = container["image"].as_str().unwrap_or_default();
+            return Some(format!(
+                "Pod {} waits: {reason} of image `{image}`: {message}",
+                pod.name()
+            ));
+        }
+    }
+    let scheduled =
+        condition(pod, "PodScheduled").filter(|condition| condition.status == "False")?;
+    Some(format!(
+        "Pod {} is not scheduled: {}",
+        pod.name(),
+        scheduled.message
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Object {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_status_of_an_older_generation_does_not_count() {
+        let deployment = |observed: i64| {
+            object(json!({
+                "metadata": {"generation": 2},
+                "status": {"observedGeneration": observed, "conditions": [{"type": "Available", "status": "True"}]},
+            }))
+        };
+        assert!(!is_current_and_available(&deployment(1)));
+        assert!(is_current_and_available(&deployment(2)));
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_pulled_is_named() {
+        let pod = object(json!({
+            "metadata": {"name": "p"},
+            "status": {"containerStatuses": [{
+                "image": "r.example/i:1",
+                "state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}},
+            }]},
+        }));
+        assert_eq!(
+            pod_problem(&pod).unwrap(),
+            "Pod p waits: ImagePullBackOff of image `r.example/i:1`: not found"
+        );
+    }
+}

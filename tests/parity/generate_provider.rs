@@ -214,11 +214,7 @@ fn compare_texts(reference: &str, ours: &str, _: &mut Excuses) -> Result<Vec<Str
 }
 
 /// Compares the objects and their order.
-fn compare_objects(
-    reference: &Output,
-    ours: &Outcome,
-    excuses: &mut Excuses,
-) -> Result<Vec<String>> {
+fn compare_objects(reference: &str, ours: &str, excuses: &mut Excuses) -> Result<Vec<String>> {
     let reference = read_objects(reference).context("output of clusterctl")?;
     let ours = read_objects(ours).context("output of capictl")?;
     let names =

@@ -1,1 +1,174 @@
-//! (being written)
+//! The command line: one file per command, groups are folders.
+//!
+//! A command is an args struct, whose doc comments are its help, and a `run` that takes the args apart, calls one
+//! operation and renders the result as text. [`main`] prints that text, or the failure, and chooses the exit code.
+//!
+//! ```text
+//! line ─> clap ─┬─> a command ─> ops ─> text on standard output
+//!   (sorts      ├─> help
+//!   the words)  ├─> plugins   an unknown first word
+//!               └─> usage     everything else that clap refuses
+//! ```
+
+pub mod args;
+pub mod config;
+pub mod generate;
+pub mod help;
+pub mod init;
+pub mod line;
+mod logging;
+mod output;
+mod plugins;
+mod runtime;
+mod session;
+mod usage;
+pub mod values;
+pub mod version;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::error::Result;
+use crate::ui::Ui;
+use args::GlobalArgs;
+use line::{CommandLine, Detail};
+use session::online;
+
+/// Manage Cluster API management clusters and the providers in them
+///
+/// Works with the configuration file, the environment variables, the provider repositories and the clusters of
+/// clusterctl. Data goes to standard output, everything else to standard error.
+#[derive(Debug, Parser)]
+#[command(
+    name = "capictl",
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    args_override_self = true,
+    subcommand_help_heading = "Commands",
+    after_help = "\
+Any other word runs the plugin of that name: `capictl-WORD` or `clusterctl-WORD` from PATH.
+Use `capictl help COMMAND` for more about a command."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The first word.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Init(init::InitArgs),
+    Generate(generate::GenerateArgs),
+    Config(config::ConfigArgs),
+    Version(version::VersionArgs),
+    Help(help::HelpArgs),
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// A command.
+    Run(Box<Cli>),
+    /// The help of the command with this path of words.
+    Help(Vec<String>, Detail),
+    /// A first word that is no command; it may be a plugin's name.
+    Unknown(String),
+}
+
+/// Runs the command line (without the program's name) and returns the exit code.
+pub fn main(typed: Vec<OsString>) -> ExitCode {
+    match run(&typed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            Ui::default().status(failure.to_string());
+            ExitCode::from(failure.kind().exit_code())
+        }
+    }
+}
+
+fn run(typed: &[OsString]) -> Result<()> {
+    let mut definition = Cli::command();
+    match parse_with(&mut definition, typed)? {
+        Request::Run(cli) => dispatch(*cli, &mut definition),
+        Request::Help(path, detail) => {
+            output::print(&help::render(&mut definition, &path, detail)?)
+        }
+        Request::Unknown(word) => {
+            plugins::run(&word, typed)?;
+            Err(usage::unknown_plugin(&word, &definition))
+        }
+    }
+}
+
+/// Parses a command line, without the program's name.
+///
+/// # Errors
+/// The command line is none of ours: exit code 1, as with clusterctl.
+pub fn parse(typed: &[OsString]) -> Result<Request> {
+    parse_with(&mut Cli::command(), typed)
+}
+
+fn parse_with(definition: &mut clap::Command, typed: &[OsString]) -> Result<Request> {
+    let line = CommandLine::arrange(definition, typed);
+    let may_be_plugin = line.path.is_empty() && line.unknown_command.is_some();
+    if let Some(detail) = line.help
+        && !may_be_plugin
+    {
+        return Ok(Request::Help(line.path, detail));
+    }
+    let arguments = std::iter::once("capictl".into()).chain(line.arguments.iter().cloned());
+    let error = match definition.try_get_matches_from_mut(arguments) {
+        Ok(matches) => {
+            let cli = Cli::from_arg_matches(&matches)
+                .expect("the matches are those of the same definition");
+            return Ok(Request::Run(Box::new(cli)));
+        }
+        Err(error) => error,
+    };
+    match (error.kind(), &line.unknown_command) {
+        (ErrorKind::DisplayHelp, _) => Ok(Request::Help(line.path, Detail::Short)),
+        (ErrorKind::InvalidSubcommand, Some(word)) if may_be_plugin => {
+            Ok(Request::Unknown(word.clone()))
+        }
+        _ => Err(usage::explain(&error, &line, definition)),
+    }
+}
+
+/// Calls the command. A group without a child shows its help, as with clusterctl.
+fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<()> {
+    let Cli { global, command } = cli;
+    let help_of = |path: &[&str], definition: &mut clap::Command| {
+        let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+        output::print(&help::render(definition, &path, Detail::Short)?)
+    };
+    match command {
+        None => help_of(&[], definition),
+        Some(Command::Help(args)) => output::print(&args.run(definition)?),
+        Some(Command::Version(args)) => output::print(&args.run()?),
+        Some(Command::Init(args)) => online(global, args.left_behind(), async |session| {
+            args.run(session).await
+        }),
+        Some(Command::Generate(args)) => match args.command {
+            None => help_of(&["generate"], definition),
+            Some(command) => online(global, generate::LEFT_BEHIND, async |session| {
+                command.run(session).await
+            }),
+        },
+        Some(Command::Config(args)) => match args.command {
+            None => help_of(&["config"], definition),
+            Some(command) => online(global, config::LEFT_BEHIND, async |session| {
+                command.run(session).await
+            }),
+        },
+    }
+}
+
+/// Returns the definition of the whole command line, for the reference and for tests.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}

@@ -13,6 +13,7 @@ use crate::model::{Object, ProviderType, labels};
 pub const CRD_NAME: &str = "providers.clusterctl.cluster.x-k8s.io";
 
 /// Provider defines an entry in the provider inventory.
+#[allow(clippy::duplicated_attributes, reason = "columns of the same type")]
 #[derive(CustomResource, Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "clusterctl.cluster.x-k8s.io",

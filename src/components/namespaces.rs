@@ -78,15 +78,19 @@ pub fn set_target_namespace(objects: &mut [Object], namespace: &str) -> Result<(
 
 fn move_object(object: &mut Object, namespace: &str) -> Result<(), Problem> {
     ensure_api_version(object)?;
-    let kind = object.kind().to_owned();
-    let original = object.namespace().to_owned();
-    if kind == "Namespace" {
+    move_references(object, namespace)?;
+    if object.kind() == "Namespace" {
         object.set_name(namespace);
     }
-    if !CLUSTER_SCOPED.contains(&kind.as_str()) {
+    if !CLUSTER_SCOPED.contains(&object.kind()) {
         object.set_namespace(namespace);
     }
-    match kind.as_str() {
+    Ok(())
+}
+
+/// Changes what an object says of namespaces, while its own is still the original one.
+fn move_references(object: &mut Object, namespace: &str) -> Result<(), Problem> {
+    match object.kind() {
         "ClusterRoleBinding" | "RoleBinding" => move_subjects(object, namespace),
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
             move_ca_source(object, namespace)?;
@@ -96,7 +100,7 @@ fn move_object(object: &mut Object, namespace: &str) -> Result<(), Problem> {
             move_ca_source(object, namespace)?;
             move_conversion(object, namespace);
         }
-        "Certificate" => move_dns_names(object, &original, namespace)?,
+        "Certificate" => move_dns_names(object, namespace)?,
         _ => {}
     }
     Ok(())
@@ -182,7 +186,11 @@ fn move_service(service: Option<&mut Value>, namespace: &str) {
 }
 
 /// The names of a provider's Services, `{service}.{namespace}.svc`, follow the Services.
-fn move_dns_names(object: &mut Object, original: &str, namespace: &str) -> Result<(), Problem> {
+fn move_dns_names(object: &mut Object, namespace: &str) -> Result<(), Problem> {
+    let (old, new) = (
+        format!(".{}.", object.namespace()),
+        format!(".{namespace}."),
+    );
     let problem = Problem::DnsNames {
         object: object.to_string(),
     };
@@ -195,9 +203,7 @@ fn move_dns_names(object: &mut Object, original: &str, namespace: &str) -> Resul
         let Value::String(name) = name else {
             return Err(problem);
         };
-        if !original.is_empty() {
-            *name = name.replacen(&format!(".{original}."), &format!(".{namespace}."), 1);
-        }
+        *name = name.replacen(&old, &new, 1);
     }
     Ok(())
 }

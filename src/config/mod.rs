@@ -1,4 +1,248 @@
-//! (being written)
-/// The configuration.
-#[derive(Debug)]
-pub struct Config {}
+//! What the user has set: flags, environment variables, the configuration file, and the catalogue of providers.
+//!
+//! File, keys and rules are those of clusterctl, so that both tools work from one configuration.
+
+mod access;
+mod cert_manager;
+pub mod env;
+mod error;
+mod expand;
+mod file;
+mod folders;
+mod images;
+mod providers;
+mod values;
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub use cert_manager::CertManager;
+pub use env::Environment;
+pub use error::{Error, SyntaxError};
+
+use crate::error::suggest;
+use crate::http::Http;
+use crate::model::image::ImageOverrides;
+use crate::model::{Provider, ProviderType, Secret};
+use file::ConfigFile;
+use folders::Folders;
+
+/// The configuration of a run. Its values are not printed, for there may be tokens among them.
+#[derive(Clone)]
+pub struct Config {
+    environment: Environment,
+    folders: Folders,
+    file: ConfigFile,
+    /// What flags have set, by key in lower case.
+    flags: BTreeMap<String, String>,
+}
+
+impl Debug for Config {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Config")
+            .field("origin", &self.file.origin)
+            .field("environment", &self.environment)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Reads the configuration file: `path`, which may be an http(s) URL, or else the first of
+    /// `$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml` and `~/.cluster-api/clusterctl.yaml` (or `.json`, `.yml`). That
+    /// there is none is no error. Nothing is written.
+    ///
+    /// # Errors
+    /// The file cannot be read, does not parse, or has a format that is not supported.
+    pub async fn load(
+        path: Option<&str>,
+        environment: Environment,
+        http: &Http,
+    ) -> Result<Self, Error> {
+        let folders = Folders::find(&environment);
+        let path = path.filter(|path| !path.is_empty());
+        let file = ConfigFile::load(path, &folders, http).await?;
+        tracing::debug!(origin = file.origin, "configuration file");
+        let config = Self {
+            environment,
+            folders,
+            file,
+            flags: BTreeMap::new(),
+        };
+        config.warn_of_unused_token();
+        Ok(config)
+    }
+
+    /// Returns the environment of the process.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Returns the configuration file in use, when it is one on disk.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.path.as_deref()
+    }
+
+    /// Returns the value of a variable: from a flag, else the environment, else the configuration file.
+    ///
+    /// Case does not count: the environment is asked for the upper-case name with `_` for `-`, so a variable in lower
+    /// case is never seen there. A variable that is set to nothing is set.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let key = name.to_lowercase();
+        if let Some(value) = self.flags.get(&key) {
+            return Some(value.clone());
+        }
+        let variable = name.to_uppercase().replace('-', "_");
+        match self.environment.get(&variable) {
+            Some(value) => Some(value.to_owned()),
+            None => values::find(&self.file.values, &key).and_then(values::text_of),
+        }
+    }
+
+    /// Sets a variable on behalf of a flag; this beats the environment and the file.
+    pub fn set_variable(&mut self, name: &str, value: impl Into<String>) {
+        self.flags.insert(name.to_lowercase(), value.into());
+    }
+
+    /// Returns the known providers: the catalogue with those of the configuration, sorted by type and name.
+    ///
+    /// # Errors
+    /// Entries of the configuration are faulty; all of them are reported.
+    pub fn providers(&self) -> Result<Vec<Provider>, Error> {
+        let custom = self.section("providers", |section| {
+            providers::parse_custom(section, &self.environment)
+        })?;
+        Ok(providers::merge(
+            providers::catalogue(),
+            custom.unwrap_or_default(),
+        ))
+    }
+
+    /// Returns a known provider.
+    ///
+    /// # Errors
+    /// There is none of this type and name, or [`Config::providers`] fails.
+    pub fn provider(&self, provider_type: ProviderType, name: &str) -> Result<Provider, Error> {
+        let (matching, others): (Vec<Provider>, Vec<Provider>) = self
+            .providers()?
+            .into_iter()
+            .partition(|provider| provider.provider_type == provider_type);
+        if let Some(provider) = matching.iter().find(|provider| provider.name == name) {
+            return Ok(provider.clone());
+        }
+        let names = matching.iter().map(|provider| provider.name.as_str());
+        Err(Error::UnknownProvider {
+            provider_type,
+            name: name.to_owned(),
+            similar: suggest(name, names).map(str::to_owned),
+            elsewhere: others
+                .iter()
+                .filter(|provider| provider.name == name)
+                .map(|provider| provider.provider_type)
+                .collect(),
+        })
+    }
+
+    /// Returns what is to be replaced in image references.
+    ///
+    /// # Errors
+    /// Entries are faulty; all of them are reported.
+    pub fn image_overrides(&self) -> Result<ImageOverrides, Error> {
+        Ok(self.section("images", images::parse)?.unwrap_or_default())
+    }
+
+    /// Returns the settings of cert-manager.
+    ///
+    /// # Errors
+    /// Settings are faulty; all of them are reported.
+    pub fn cert_manager(&self) -> Result<CertManager, Error> {
+        let settings = self.section("cert-manager", |section| {
+            cert_manager::parse(section, &self.environment)
+        })?;
+        Ok(settings.unwrap_or_default())
+    }
+
+    /// Returns the folder whose files go before those of repositories: `overridesFolder`, else `overrides` beside the
+    /// configuration file's usual places, if it exists.
+    ///
+    /// # Errors
+    /// A variable reference in `overridesFolder` does not parse.
+    pub fn overrides_folder(&self) -> Result<Option<PathBuf>, Error> {
+        let Some(folder) = self
+            .variable("overridesFolder")
+            .filter(|folder| !folder.trim().is_empty())
+        else {
+            return Ok(self
+                .folders
+                .in_order()
+                .map(|folder| folder.join("overrides"))
+                .find(|folder| folder.exists()));
+        };
+        let expanded = expand::expand(&folder, &self.environment);
+        match expanded {
+            Ok(folder) => Ok(Some(folder.into())),
+            Err(source) => Err(Error::Expand {
+                what: "`overridesFolder`",
+                source,
+            }),
+        }
+    }
+
+    /// Returns the token for GitHub's API: `GITHUB_TOKEN` of the environment, else `github-token` of the file.
+    ///
+    /// An empty token counts as none.
+    pub fn github_token(&self) -> Option<Secret> {
+        self.variable("github-token")
+            .filter(|token| !token.trim().is_empty())
+            .map(|token| Secret::new(token.trim()))
+    }
+
+    /// Returns the verbosity that `CLUSTERCTL_LOG_LEVEL` asks for, for command lines without `-v`.
+    ///
+    /// # Errors
+    /// The value is no number.
+    pub fn log_level(&self) -> Result<Option<i32>, Error> {
+        match self.variable(env::CLUSTERCTL_LOG_LEVEL) {
+            None => Ok(None),
+            Some(text) if text.is_empty() => Ok(None),
+            Some(text) => match text.parse() {
+                Ok(level) => Ok(Some(level)),
+                Err(_) => Err(Error::LogLevel(text)),
+            },
+        }
+    }
+
+    /// Parses a structured section of the file. Environment variables of the same name mean something else
+    /// (`IMAGES`, say, may well be set for another program) and do not count.
+    fn section<T>(
+        &self,
+        key: &'static str,
+        parse: impl FnOnce(&Value) -> Result<T, Vec<String>>,
+    ) -> Result<Option<T>, Error> {
+        match self.file.values.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(section) => parse(section).map(Some).map_err(|faults| Error::Section {
+                section: key,
+                origin: self.file.origin.clone(),
+                faults,
+            }),
+        }
+    }
+
+    /// In the file, clusterctl uses `GITHUB_TOKEN` for its version check alone; a token there is easily thought to work.
+    fn warn_of_unused_token(&self) {
+        let in_file = self
+            .file
+            .values
+            .contains_key(&env::GITHUB_TOKEN.to_lowercase());
+        if in_file && self.github_token().is_none() {
+            tracing::warn!(
+                file = self.file.origin,
+                "`GITHUB_TOKEN` in the configuration file is not used for repositories: name it `github-token`"
+            );
+        }
+    }
+}

@@ -9,6 +9,8 @@ use std::fmt::{self, Display};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::yaml;
+
 /// An object: a JSON map with `apiVersion`, `kind` and `metadata`. Missing fields read as empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -140,6 +142,22 @@ impl Object {
         }
         metadata.as_object_mut().expect("it was made a map above")
     }
+}
+
+/// Reads the objects of a manifest, in its order.
+///
+/// # Errors
+/// The text is no YAML, or a document is no map.
+pub fn parse_objects(text: &str) -> Result<Vec<Object>, yaml::Error> {
+    Ok(yaml::parse_documents(text)?
+        .into_iter()
+        .map(|document| Object(document.map))
+        .collect())
+}
+
+/// Writes objects as one manifest, without a final newline.
+pub fn render_objects(objects: &[Object]) -> String {
+    yaml::render_documents(objects.iter().map(|object| &object.0))
 }
 
 /// Splits `/a/b/0` into `a` and `/b/0`.

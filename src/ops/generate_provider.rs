@@ -98,7 +98,7 @@ async fn fetch(session: &Session, options: &GenerateProviderOptions) -> Result<R
         let failure = Failure::new(format!("{count} of {FLAGS} should be set"));
         return Err(failure.hint("the flag for runtime extensions is `--runtime-extension`"));
     };
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
     let release = Release::fetch(session, &settings, *provider_type, argument).await?;
     release.contract().await?;
     Ok(release)

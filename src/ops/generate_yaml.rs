@@ -1,10 +1,10 @@
 //! Renders any template: substitution only, no cluster.
 
 use super::Session;
-use super::rendering::{parse_template, render_objects};
+use super::rendering::{fetch_source, parse_template, render_objects};
 use crate::error::{Failure, Result};
 use crate::model::object;
-use crate::repository::{File, source};
+use crate::repository::File;
 
 /// What to render.
 #[derive(Debug, Clone)]
@@ -46,5 +46,5 @@ async fn fetch(session: &Session, options: &GenerateYamlOptions) -> Result<File>
         )
         .hint("name a file or URL with `--from`, or `-` for standard input"));
     }
-    Ok(source::fetch_template(&options.from, &session.repository_settings()).await?)
+    fetch_source(session, &options.from).await
 }

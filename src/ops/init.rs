@@ -7,7 +7,7 @@ mod plan;
 
 use std::time::Duration;
 
-use futures::future::{join_all, try_join, try_join3};
+use futures::future::{join_all, try_join3};
 
 use self::plan::{Planned, Queue};
 use super::releases::Release;
@@ -46,7 +46,7 @@ pub struct InitOptions {
 pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     let cert_manager = session.config.cert_manager()?;
     let cluster = session.connect(&options.cluster).await?;
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
 
     session.ui.status("Fetching providers");
     let installed = inspect(session, &cluster).await?;
@@ -74,7 +74,7 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
 pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<String>> {
     let cert_manager = session.config.cert_manager()?;
     let cluster = session.connect(&options.cluster).await?;
-    let settings = session.repository_settings();
+    let settings = session.repository_settings()?;
     let namespaces = Resource::known("", "v1", "namespaces", false);
     let (_, installed, there) = try_join3(
         cluster.ensure_contract(),

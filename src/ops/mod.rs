@@ -31,12 +31,13 @@ pub struct Session {
 
 impl Session {
     /// Returns what provider repositories need to know of the configuration.
-    fn repository_settings(&self) -> Settings {
-        Settings::new(
+    fn repository_settings(&self) -> Result<Settings> {
+        let overrides_folder = self.config.overrides_folder()?;
+        Ok(Settings::new(
             self.http.clone(),
             self.config.github_token(),
-            self.config.overrides_folder(),
-        )
+            overrides_folder,
+        ))
     }
 
     /// Returns the way to the management cluster.
@@ -99,25 +100,26 @@ pub struct ProviderSelection {
 impl ProviderSelection {
     /// Returns what was named, in the order of installation.
     fn named(&self) -> Vec<(ProviderType, &str)> {
-        let lists = [
-            (ProviderType::CoreProvider, self.core.as_slice()), // at most one
-            (ProviderType::BootstrapProvider, &self.bootstrap),
-            (ProviderType::ControlPlaneProvider, &self.control_plane),
-            (ProviderType::InfrastructureProvider, &self.infrastructure),
-            (ProviderType::IPAMProvider, &self.ipam),
-            (
-                ProviderType::RuntimeExtensionProvider,
-                &self.runtime_extension,
-            ),
-            (ProviderType::AddonProvider, &self.addon),
-        ];
-        let named = |(provider_type, names): (_, &[String])| {
-            names
-                .iter()
-                .map(move |name| (provider_type, name.as_str()))
-                .collect::<Vec<_>>()
-        };
-        lists.into_iter().flat_map(named).collect()
+        ProviderType::ALL
+            .into_iter()
+            .flat_map(|provider_type| {
+                self.of_type(provider_type)
+                    .iter()
+                    .map(move |name| (provider_type, name.as_str()))
+            })
+            .collect()
+    }
+
+    fn of_type(&self, provider_type: ProviderType) -> &[String] {
+        match provider_type {
+            ProviderType::CoreProvider => self.core.as_slice(),
+            ProviderType::BootstrapProvider => &self.bootstrap,
+            ProviderType::ControlPlaneProvider => &self.control_plane,
+            ProviderType::InfrastructureProvider => &self.infrastructure,
+            ProviderType::IPAMProvider => &self.ipam,
+            ProviderType::RuntimeExtensionProvider => &self.runtime_extension,
+            ProviderType::AddonProvider => &self.addon,
+        }
     }
 }
 

@@ -1,10 +1,24 @@
 //! From the text of a template to objects: what the `generate` commands and `init` have in common.
 
+use std::io::Read;
+
 use super::Session;
 use crate::error::{Context, Result};
 use crate::model::{Object, object};
-use crate::repository::File;
+use crate::repository::{File, source};
 use crate::template::Template;
+
+/// Reads the template that `--from` names.
+pub(super) async fn fetch_source(session: &Session, from: &str) -> Result<File> {
+    let stdin = || {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map(|_| bytes)
+    };
+    Ok(source::fetch_template(from, &session.repository_settings()?, stdin).await?)
+}
 
 /// Parses a template; the error names where it came from.
 pub(super) fn parse_template(file: &File) -> Result<Template> {

@@ -1,1 +1,330 @@
-//! (being written)
+//! Provider releases: which versions there are, and the files of each.
+//!
+//! ```text
+//! ProviderRepository   overrides folder first, then the repository
+//!  ├ Local             a folder: {base}/{provider label}/{version}/{file}
+//!  └ GitHub            releases: download URLs, and the API for `latest` and private repositories
+//! source               templates from files and URLs, which belong to no repository
+//! ```
+
+mod cache;
+mod disk;
+mod error;
+mod github;
+mod latest;
+mod local;
+mod metadata;
+pub mod source;
+
+use std::path::{Path, PathBuf};
+
+use tokio::sync::OnceCell;
+
+use crate::http::{Http, Url};
+use crate::model::{Metadata, Secret, Version};
+use cache::Cache;
+pub use error::{Error, Reason};
+use github::GitHub;
+use local::Local;
+pub use metadata::SyntaxError;
+
+/// In place of a version: the newest one that fits.
+pub const LATEST: &str = "latest";
+/// The file of a release that names its contract.
+pub const METADATA_FILE: &str = "metadata.yaml";
+
+/// What repositories need. Clones share what has been fetched.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The HTTP client.
+    pub http: Http,
+    /// Token for GitHub's API.
+    pub github_token: Option<Secret>,
+    /// Folder whose files, `{provider label}/{version}/{file}`, go before those of the repositories.
+    pub overrides_folder: Option<PathBuf>,
+    cache: Cache,
+}
+
+impl Settings {
+    /// Returns settings with nothing fetched.
+    pub fn new(
+        http: Http,
+        github_token: Option<Secret>,
+        overrides_folder: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            http,
+            github_token,
+            overrides_folder,
+            cache: Cache::default(),
+        }
+    }
+}
+
+/// A text and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// The whole text.
+    pub text: String,
+    /// Path or URL.
+    pub origin: String,
+    /// It comes from the overrides folder.
+    pub overridden: bool,
+}
+
+impl File {
+    fn from_bytes(bytes: Vec<u8>, origin: String) -> Result<Self, Reason> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self {
+                text,
+                origin,
+                overridden: false,
+            }),
+            Err(_) => Err(Reason::NotText { origin }),
+        }
+    }
+}
+
+/// A version, and the name it goes by in its repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Release {
+    version: Version,
+    tag: String,
+}
+
+impl Release {
+    /// Returns `None` for tags that are no semantic version.
+    fn from_tag(tag: String) -> Option<Self> {
+        let version = tag.parse().ok()?;
+        Some(Self { version, tag })
+    }
+}
+
+#[derive(Debug)]
+enum Kind {
+    Local(Local),
+    GitHub(GitHub),
+}
+
+/// The repository of one provider, or of cert-manager.
+#[derive(Debug)]
+pub struct ProviderRepository {
+    label: String,
+    url: String,
+    kind: Kind,
+    settings: Settings,
+    latest: OnceCell<String>,
+}
+
+impl ProviderRepository {
+    /// Returns the repository at a provider's URL; nothing is read or asked yet.
+    ///
+    /// # Errors
+    /// The URL is neither one of GitHub releases nor one of a local folder.
+    pub fn open(label: &str, url: &str, settings: &Settings) -> Result<Self, Error> {
+        Ok(Self {
+            label: label.to_owned(),
+            url: url.to_owned(),
+            kind: Kind::parse(label, url)?,
+            settings: settings.clone(),
+            latest: OnceCell::new(),
+        })
+    }
+
+    /// Returns the provider's label, e.g. `infrastructure-aws`.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Returns the URL that the repository was opened with.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the name of the components file, the last part of the URL.
+    pub fn components_file(&self) -> &str {
+        match &self.kind {
+            Kind::Local(local) => &local.file,
+            Kind::GitHub(github) => &github.file,
+        }
+    }
+
+    /// Returns the version that the URL names. `latest` is looked up once: the newest release whose series follows our
+    /// contract, or the newest at all where no series does.
+    ///
+    /// # Errors
+    /// `latest` leads to no release.
+    pub async fn default_version(&self) -> Result<String, Error> {
+        let version = match &self.kind {
+            Kind::Local(local) => &local.version,
+            Kind::GitHub(github) => &github.version,
+        };
+        if version != LATEST {
+            return Ok(version.clone());
+        }
+        let latest = self
+            .latest
+            .get_or_try_init(|| latest::resolve(self))
+            .await?;
+        Ok(latest.clone())
+    }
+
+    /// Returns all versions, oldest first.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
+    pub async fn versions(&self) -> Result<Vec<Version>, Error> {
+        let releases = self.releases().await.map_err(|source| Error::Versions {
+            label: self.label.clone(),
+            source: Box::new(source),
+        })?;
+        let mut versions: Vec<Version> = releases
+            .into_iter()
+            .map(|release| release.version)
+            .collect();
+        versions.sort();
+        Ok(versions)
+    }
+
+    /// Returns a file of a version, from the overrides folder if it is there. Nothing but this version is looked at.
+    ///
+    /// # Errors
+    /// The version or the file does not exist, or cannot be read.
+    pub async fn fetch(&self, version: &str, file: &str) -> Result<File, Error> {
+        self.read_or_override(version, file)
+            .await
+            .map_err(|source| Error::Fetch {
+                label: self.label.clone(),
+                file: file.to_owned(),
+                source: Box::new(source),
+            })
+    }
+
+    /// Returns the metadata of a version.
+    ///
+    /// # Errors
+    /// As [`ProviderRepository::fetch`], or the file is not valid.
+    pub async fn fetch_metadata(&self, version: &str) -> Result<Metadata, Error> {
+        let file = self.fetch(version, METADATA_FILE).await?;
+        metadata::parse_valid(&file)
+    }
+
+    async fn read_or_override(&self, version: &str, file: &str) -> Result<File, Reason> {
+        ensure_name(version, "version")?;
+        ensure_name(file, "file")?;
+        match self.read_override(version, file).await? {
+            Some(file) => Ok(file),
+            None => self.read(version, file).await,
+        }
+    }
+
+    async fn read_override(&self, version: &str, file: &str) -> Result<Option<File>, Reason> {
+        let Some(folder) = &self.settings.overrides_folder else {
+            return Ok(None);
+        };
+        let path = folder.join(&self.label).join(version).join(file);
+        let found = disk::read_if_exists(&path).await?;
+        if found.is_some() {
+            self.report_override(version, file, &path);
+        }
+        Ok(found.map(|file| File {
+            overridden: true,
+            ..file
+        }))
+    }
+
+    fn report_override(&self, version: &str, file: &str, path: &Path) {
+        let (provider, path) = (&self.label, path.display());
+        if file == self.components_file() {
+            tracing::info!(%path, provider, version, "Using override");
+        } else {
+            tracing::debug!(%path, provider, version, "Using override");
+        }
+    }
+
+    /// Reads from the repository itself.
+    async fn read(&self, version: &str, file: &str) -> Result<File, Reason> {
+        match &self.kind {
+            Kind::Local(local) => local.read(version, file).await,
+            Kind::GitHub(github) => github.read(&self.settings, version, file).await,
+        }
+    }
+
+    async fn releases(&self) -> Result<Vec<Release>, Reason> {
+        match &self.kind {
+            Kind::Local(local) => local.releases().await,
+            Kind::GitHub(github) => Ok(github.releases(&self.settings).await?.to_vec()),
+        }
+    }
+
+    fn location(&self) -> String {
+        match &self.kind {
+            Kind::Local(local) => local.location(),
+            Kind::GitHub(github) => github.location(),
+        }
+    }
+}
+
+impl Kind {
+    fn parse(label: &str, url: &str) -> Result<Self, Error> {
+        let unsupported = |problem: String| Error::InvalidUrl {
+            url: url.to_owned(),
+            problem,
+            hint: "supported are GitHub releases, \
+                `https://github.com/{owner}/{repository}/releases/{version or latest}/{file}`, \
+                and local folders, `/{folder}/{provider label}/{version or latest}/{file}`"
+                .into(),
+        };
+        if !url.contains("://") || url.starts_with("file:") {
+            return Local::parse(label, url).map(Self::Local);
+        }
+        let Ok(parsed) = Url::parse(url) else {
+            return Err(unsupported("it is not a valid URL".into()));
+        };
+        match (parsed.scheme(), parsed.host_str().unwrap_or_default()) {
+            ("https", "github.com") => GitHub::parse(&parsed).map(Self::GitHub),
+            ("https", host) if host.starts_with("gitlab.") => {
+                Err(unsupported("GitLab repositories are not supported".into()))
+            }
+            ("https", host) => Err(unsupported(format!(
+                "releases cannot be fetched from the host `{host}`"
+            ))),
+            (scheme, _) => Err(unsupported(format!(
+                "there are no provider implementation for \"{scheme}\" schema"
+            ))),
+        }
+    }
+}
+
+/// Versions and files are single parts of paths and URLs, and must not lead elsewhere.
+fn ensure_name(name: &str, what: &'static str) -> Result<(), Reason> {
+    if matches!(name, "" | "." | "..") || name.contains(['/', '\\', '\0']) {
+        Err(Reason::Name(name.to_owned(), what))
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_github_and_folders_are_repositories() {
+        let problem = |url| Kind::parse("x", url).unwrap_err().to_string();
+        let gitlab = "https://gitlab.com/api/v4/projects/p/packages/generic/x/v1.0.0/c.yaml";
+        assert!(problem(gitlab).contains("GitLab repositories are not supported"));
+        assert!(problem("https://example.com/x").contains("the host `example.com`"));
+        assert!(problem("http://github.com/o/r/releases/v1/c").contains("for \"http\" schema"));
+        assert!(problem("https://").contains("not a valid URL"));
+        assert!(problem("relative/x/v1.0.0/c.yaml").contains("not an absolute path"));
+    }
+
+    #[test]
+    fn names_do_not_lead_out_of_their_folder() {
+        for bad in ["", ".", "..", "../x", "a/b", "a\\b"] {
+            assert!(ensure_name(bad, "version").is_err(), "{bad}");
+        }
+        assert!(ensure_name("v1.2.3-rc.1+x", "version").is_ok());
+    }
+}

@@ -1,1 +1,158 @@
-//! (being written)
+//! Cluster templates: text with `${VARIABLE}` references in, text out.
+//!
+//! The language is that of clusterctl's simple processor over `github.com/drone/envsubst/v2`, reproduced byte for byte
+//! with its oddities, since published templates depend on them; where that library crashes, there is an error here.
+//! YAML is not understood at this level: comments and quoted texts are scanned too.
+//!
+//! ```text
+//! text ─ normalise ─ parse ─┬─ variables   names, defaults, lines: what the template asks for
+//!        (`${ A }`)         └─ render      missing ones first, all at once; then operators and patterns
+//! ```
+
+mod characters;
+mod error;
+mod normalise;
+mod operators;
+mod parse;
+mod pattern;
+mod render;
+mod syntax;
+
+use std::borrow::Cow;
+
+pub use error::{Error, EvaluationError, Form, MissingVariable, Next, ParseError};
+use syntax::{Expression, Piece};
+
+/// A parsed template. It owns its text.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// The text after normalisation, up to the first NUL.
+    text: Vec<u8>,
+    /// The top level, in text order.
+    pieces: Vec<Piece>,
+    /// Every reference; the nested ones come before the one that they are in.
+    expressions: Vec<Expression>,
+    /// Every name, also those that occur only inside other references.
+    names: Vec<String>,
+    variables: Vec<Variable>,
+    /// For each of `variables` its place in `names`.
+    variable_names: Vec<usize>,
+}
+
+/// A variable that a template uses outside of other references.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// The name as it is written.
+    pub name: String,
+    /// The default of the first use; `None` makes the variable a required one.
+    pub default: Option<String>,
+    /// The lines of the uses, from 1, each once and in order.
+    pub lines: Vec<usize>,
+}
+
+impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// [`Error::Parse`] at the first reference that is no valid one.
+    pub fn parse(text: impl Into<Vec<u8>>) -> Result<Self, Error> {
+        let parsed = parse::parse(text.into())?;
+        let mut template = Self {
+            text: parsed.text,
+            pieces: parsed.pieces,
+            expressions: parsed.expressions,
+            names: parsed.names,
+            variables: Vec::new(),
+            variable_names: Vec::new(),
+        };
+        template.collect_variables();
+        Ok(template)
+    }
+
+    /// Returns the variables, one per name, in the byte order of the names.
+    ///
+    /// A name that occurs only inside another reference, as `B` in `${A:=${B}}`, is not among them and never missing.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Renders the template. `lookup` gets each name as it is written, once.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] with all required variables that have no value, before anything else; [`Error::Evaluation`] for
+    /// a substring that ends before it begins, or a result beyond all reason.
+    pub fn render(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Error> {
+        let values: Vec<Option<String>> = self.names.iter().map(|name| lookup(name)).collect();
+        self.ensure_complete(&values)?;
+        render::render(self, &values)
+    }
+
+    fn ensure_complete(&self, values: &[Option<String>]) -> Result<(), Error> {
+        let missing: Vec<MissingVariable> = self
+            .variables
+            .iter()
+            .zip(&self.variable_names)
+            .filter(|(variable, name)| variable.default.is_none() && values[**name].is_none())
+            .map(|(variable, _)| MissingVariable {
+                name: variable.name.clone(),
+                lines: variable.lines.clone(),
+            })
+            .collect();
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Missing(missing))
+        }
+    }
+
+    /// The first use of a name decides on its default.
+    fn collect_variables(&mut self) {
+        let mut place_of: Vec<Option<usize>> = vec![None; self.names.len()];
+        let mut found: Vec<(Variable, usize)> = Vec::new();
+        for piece in &self.pieces {
+            let Piece::Reference(index) = piece else {
+                continue;
+            };
+            let expression = &self.expressions[*index];
+            let place = *place_of[expression.name].get_or_insert_with(|| {
+                found.push((self.first_use(expression), expression.name));
+                found.len() - 1
+            });
+            let lines = &mut found[place].0.lines;
+            if lines.last() != Some(&expression.line) {
+                lines.push(expression.line);
+            }
+        }
+        found.sort_unstable_by(|(left, _), (right, _)| left.name.cmp(&right.name));
+        (self.variables, self.variable_names) = found.into_iter().unzip();
+    }
+
+    fn first_use(&self, expression: &Expression) -> Variable {
+        let default = self.default_of(expression);
+        Variable {
+            name: self.names[expression.name].clone(),
+            default: (!default.is_empty()).then(|| String::from_utf8_lossy(&default).into_owned()),
+            lines: Vec::new(),
+        }
+    }
+
+    /// The arguments joined, whatever the operator is; of a nested reference only `${NAME}`.
+    fn default_of(&self, expression: &Expression) -> Vec<u8> {
+        let mut text = Vec::new();
+        for piece in &expression.arguments {
+            let part: Cow<'_, [u8]> = match piece {
+                Piece::Text(range) => Cow::Borrowed(&self.text[range.clone()]),
+                Piece::Unescaped(bytes) => Cow::Borrowed(bytes),
+                Piece::Reference(index) => {
+                    let name = &self.names[self.expressions[*index].name];
+                    Cow::Owned(format!("${{{name}}}").into_bytes())
+                }
+            };
+            text.extend_from_slice(&part);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests;

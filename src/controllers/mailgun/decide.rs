@@ -143,10 +143,14 @@ pub fn next_step(observed: &Observed, situation: &Situation) -> Step {
     }
     match &observed.ledger {
         // The pause is looked at before the finalizer: a paused object is not touched.
-        Ledger::Blank | Ledger::Repaired(_) | Ledger::Unreadable(_) if observed.paused => Step::Idle(Idle::Paused),
+        Ledger::Blank | Ledger::Repaired(_) | Ledger::Unreadable(_) if observed.paused => {
+            Step::Idle(Idle::Paused)
+        }
         Ledger::Blank => Step::Begin(first_record(observed, situation)),
         Ledger::Repaired(record) | Ledger::Unreadable(record) => Step::Begin(record.clone()),
-        Ledger::Current(record) if !observed.has_finalizer && !observed.paused => Step::Begin(record.clone()),
+        Ledger::Current(record) if !observed.has_finalizer && !observed.paused => {
+            Step::Begin(record.clone())
+        }
         Ledger::Current(record) => on_record(record, observed, situation),
     }
 }
@@ -172,11 +176,18 @@ fn on_deletion(observed: &Observed, situation: &Situation) -> Step {
 /// An object whose uid is not the one of its record came from elsewhere; then the record came with it. One that has no
 /// record but is old may have lost it.
 fn first_record(observed: &Observed, situation: &Situation) -> Record {
-    let record = Record::new(observed.origin.clone(), &situation.domain, &situation.api_base);
+    let record = Record::new(
+        observed.origin.clone(),
+        &situation.domain,
+        &situation.api_base,
+    );
     let age = situation.now.duration_since(observed.created);
     if age > to_signed(VISIBLE_AFTER) && situation.can_look_up {
         let last_at = Some(observed.created);
-        return Record { last_at, ..record.with_problem(State::Uncertain, 0, "RecordMissing") };
+        return Record {
+            last_at,
+            ..record.with_problem(State::Uncertain, 0, "RecordMissing")
+        };
     }
     record
 }
@@ -184,10 +195,16 @@ fn first_record(observed: &Observed, situation: &Situation) -> Record {
 fn on_record(record: &Record, observed: &Observed, situation: &Situation) -> Step {
     let Origin { uid, name, .. } = &record.origin;
     if *uid != observed.origin.uid {
-        return if observed.paused { Step::Idle(Idle::Paused) } else { on_import(record, name, observed, situation) };
+        return if observed.paused {
+            Step::Idle(Idle::Paused)
+        } else {
+            on_import(record, name, observed, situation)
+        };
     }
     match (record.state, observed.resolution) {
-        (State::Uncertain | State::Held | State::Rejected, Some(resolution)) if !observed.paused => {
+        (State::Uncertain | State::Held | State::Rejected, Some(resolution))
+            if !observed.paused =>
+        {
             return Step::Write(resolve(record, resolution));
         }
         _ => {}
@@ -209,14 +226,25 @@ fn on_import(record: &Record, name: &str, observed: &Observed, situation: &Situa
         // A copy of another object's record: this object has a mail of its own.
         return Step::Write(Record::new(origin, &situation.domain, &situation.api_base));
     }
-    let adopted = Record { origin, ..record.clone() };
+    let adopted = Record {
+        origin,
+        ..record.clone()
+    };
     Step::Write(match record.state {
         State::Sent => adopted.sent(record.bracketed_id(), Via::Adopted),
         State::Held | State::Rejected | State::Uncertain => adopted,
         // The other side may have sent since the copy was made.
         State::Pending | State::Claimed => {
-            let last_at = Some(record.last_at.unwrap_or(observed.created).max(observed.created));
-            Record { last_at, ..adopted.with_problem(State::Uncertain, 0, "Imported") }
+            let last_at = Some(
+                record
+                    .last_at
+                    .unwrap_or(observed.created)
+                    .max(observed.created),
+            );
+            Record {
+                last_at,
+                ..adopted.with_problem(State::Uncertain, 0, "Imported")
+            }
         }
     })
 }
@@ -227,13 +255,24 @@ fn resolve(record: &Record, resolution: Resolution) -> Record {
         Resolution::Resend => {
             let epoch = record.epoch + 1;
             let mid = super::record::message_id(&record.token, epoch, &record.domain);
-            Record { epoch, mid, attempt: 0, error: None, id: None, via: None, ..record.with_state(State::Pending) }
+            Record {
+                epoch,
+                mid,
+                attempt: 0,
+                error: None,
+                id: None,
+                via: None,
+                ..record.with_state(State::Pending)
+            }
         }
     }
 }
 
 fn on_pending(record: &Record, observed: &Observed, situation: &Situation) -> Step {
-    if let Some(left) = record.not_before.and_then(|time| left_until(time, situation.now)) {
+    if let Some(left) = record
+        .not_before
+        .and_then(|time| left_until(time, situation.now))
+    {
         return Step::Settle(Some(left));
     }
     match &observed.message {
@@ -258,7 +297,9 @@ fn on_claim(record: &Record, observed: &Observed, situation: &Situation) -> Step
             _ if observed.paused => Step::Write(record.with_state(State::Pending)),
             Err(_) => Step::Write(record.with_problem(State::Rejected, 0, "InvalidSender")),
             // The spec changed between claim and send: the record must tell of the mail that goes out.
-            Ok(message) if record.digest != Some(message.digest()) => Step::Write(record.with_state(State::Pending)),
+            Ok(message) if record.digest != Some(message.digest()) => {
+                Step::Write(record.with_state(State::Pending))
+            }
             Ok(_) if !observed.mirrored => Step::Mirror,
             Ok(message) => Step::Send(message.clone()),
         };
@@ -268,7 +309,10 @@ fn on_claim(record: &Record, observed: &Observed, situation: &Situation) -> Step
         _ if observed.paused => Step::Settle(None),
         _ => {
             let last_at = Some(situation.now);
-            Step::Write(Record { last_at, ..record.with_problem(State::Uncertain, 0, "ClaimExpired") })
+            Step::Write(Record {
+                last_at,
+                ..record.with_problem(State::Uncertain, 0, "ClaimExpired")
+            })
         }
     }
 }
@@ -276,10 +320,19 @@ fn on_claim(record: &Record, observed: &Observed, situation: &Situation) -> Step
 /// A refusal is final until the mail or the configuration changes, or a good while has passed.
 fn on_rejection(record: &Record, observed: &Observed, situation: &Situation) -> Step {
     let digest = observed.message.as_ref().ok().map(Message::digest);
-    let Some(digest) = digest else { return Step::Settle(None) };
-    let changed = record.digest != Some(digest) || record.domain != situation.domain || record.api_base != situation.api_base;
-    let pause = REFUSED_PAUSE.0.saturating_mul(1 << record.attempt.saturating_sub(1).min(8)).min(REFUSED_PAUSE.1);
-    let due = record.last_at.and_then(|last| last.checked_add(to_signed(pause)).ok());
+    let Some(digest) = digest else {
+        return Step::Settle(None);
+    };
+    let changed = record.digest != Some(digest)
+        || record.domain != situation.domain
+        || record.api_base != situation.api_base;
+    let pause = REFUSED_PAUSE
+        .0
+        .saturating_mul(1 << record.attempt.saturating_sub(1).min(8))
+        .min(REFUSED_PAUSE.1);
+    let due = record
+        .last_at
+        .and_then(|last| last.checked_add(to_signed(pause)).ok());
     match due.and_then(|due| left_until(due, situation.now)) {
         Some(left) if !changed => Step::Settle(Some(left)),
         _ => Step::Write(record.with_state(State::Pending)),
@@ -294,9 +347,13 @@ fn on_doubt(record: &Record, situation: &Situation) -> Step {
         return Step::Write(record.with_problem(State::Held, 0, "LookupImpossible"));
     }
     let (looked_up, count) = situation.lookups;
-    let index = usize::try_from(count.saturating_sub(1)).unwrap_or(usize::MAX).min(LOOKUP_PAUSES.len() - 1);
+    let index = usize::try_from(count.saturating_sub(1))
+        .unwrap_or(usize::MAX)
+        .min(LOOKUP_PAUSES.len() - 1);
     let pause = SignedDuration::from_secs(i64::try_from(LOOKUP_PAUSES[index]).unwrap_or(i64::MAX));
-    let first = last_at.checked_add(SignedDuration::from_secs(15)).unwrap_or(last_at);
+    let first = last_at
+        .checked_add(SignedDuration::from_secs(15))
+        .unwrap_or(last_at);
     let due = match looked_up {
         None => first,
         Some(time) => time.checked_add(pause).unwrap_or(time),

@@ -6,7 +6,8 @@ use crate::cluster::inventory::Installed;
 use crate::error::{Context, Failure, Result};
 use crate::model::{ProviderReference, ProviderType};
 use crate::ops::Session;
-use crate::repository::{File, ProviderRepository, source};
+use crate::ops::rendering::fetch_source;
+use crate::repository::{File, ProviderRepository};
 
 /// The three places that a template can come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Source {
             Self::Repository => from_repository(session, options).await,
             Self::Url => {
                 let from = options.from.as_deref().unwrap_or_default();
-                let file = source::fetch_template(from, &session.repository_settings()).await?;
+                let file = fetch_source(session, from).await?;
                 Ok(Found {
                     file,
                     repository: None,
@@ -98,7 +99,7 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
     let repository = ProviderRepository::open(
         &provider.label(),
         &provider.url,
-        &session.repository_settings(),
+        &session.repository_settings()?,
     )?;
     let file_name = match options.flavor.as_deref() {
         None | Some("") => "cluster-template.yaml".to_owned(),

@@ -121,7 +121,7 @@ pub(super) fn list(
 ) -> Vec<TemplateVariable> {
     let environment = session.config.environment();
     let given = |flag: Option<String>, name: &str| {
-        flag.or_else(|| environment.variable(name).map(str::to_owned))
+        flag.or_else(|| environment.get(name).map(str::to_owned))
     };
     let number = |flag: Option<i64>| flag.map(|count| count.to_string());
     let text = |flag: &Option<String>| flag.clone().filter(|text| !text.is_empty());

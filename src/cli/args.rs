@@ -1,0 +1,108 @@
+//! Groups of flags that several commands share.
+
+use clap::Args;
+
+use super::values::{given, given_list, parse_integer};
+use crate::ops::{ClusterOptions, ProviderSelection};
+
+/// Flags of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalArgs {
+    /// Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything
+    ///
+    /// Without it, or with 0, `CLUSTERCTL_LOG_LEVEL` of the environment or of the configuration file counts
+    #[arg(
+        short = 'v', long = "v", value_name = "LEVEL", global = true, default_value = "0",
+        hide_default_value = true, value_parser = parse_integer, allow_negative_numbers = true
+    )]
+    pub verbosity: i64,
+
+    /// Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<String>,
+
+    /// Print help
+    #[arg(short, long, global = true, action = clap::ArgAction::Help)]
+    help: Option<bool>,
+}
+
+/// Which management cluster is meant.
+#[derive(Debug, Clone, Args)]
+pub struct ClusterArgs {
+    /// Path of the management cluster's kubeconfig [default: KUBECONFIG, ~/.kube/config, in-cluster]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<String>,
+
+    /// Context within the kubeconfig [default: the current one]
+    #[arg(long, value_name = "CONTEXT")]
+    pub kubeconfig_context: Option<String>,
+}
+
+impl From<ClusterArgs> for ClusterOptions {
+    fn from(args: ClusterArgs) -> Self {
+        let ClusterArgs {
+            kubeconfig,
+            kubeconfig_context,
+        } = args;
+        Self {
+            kubeconfig: given(kubeconfig),
+            context: given(kubeconfig_context),
+        }
+    }
+}
+
+/// The providers of a management cluster, any number of each type.
+#[derive(Debug, Clone, Args)]
+pub struct ProviderListArgs {
+    /// Core provider [default on the first run: cluster-api]
+    #[arg(long, value_name = "NAME[:VERSION]")]
+    pub core: Option<String>,
+
+    /// Bootstrap providers [default on the first run: kubeadm] (comma list, can be repeated)
+    #[arg(short, long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub bootstrap: Vec<String>,
+
+    /// Control plane providers [default on the first run: kubeadm] (comma list, can be repeated)
+    #[arg(short, long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub control_plane: Vec<String>,
+
+    /// Infrastructure providers (comma list, can be repeated)
+    #[arg(short, long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub infrastructure: Vec<String>,
+
+    /// IPAM providers (comma list, can be repeated)
+    #[arg(long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub ipam: Vec<String>,
+
+    /// Runtime extension providers; all of them come from the configuration file (comma list, can be repeated)
+    #[arg(long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub runtime_extension: Vec<String>,
+
+    /// Add-on providers (comma list, can be repeated)
+    #[arg(long, value_name = "NAME[:VERSION]", value_delimiter = ',')]
+    pub addon: Vec<String>,
+}
+
+impl From<ProviderListArgs> for ProviderSelection {
+    fn from(args: ProviderListArgs) -> Self {
+        let ProviderListArgs {
+            core,
+            bootstrap,
+            control_plane,
+            infrastructure,
+            ipam,
+            runtime_extension,
+            addon,
+        } = args;
+        Self {
+            core: given(core),
+            bootstrap: given_list(bootstrap),
+            control_plane: given_list(control_plane),
+            infrastructure: given_list(infrastructure),
+            ipam: given_list(ipam),
+            runtime_extension: given_list(runtime_extension),
+            addon: given_list(addon),
+        }
+    }
+}

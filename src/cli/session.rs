@@ -1,0 +1,53 @@
+//! What a command needs that does more than print: the runtime, the logs, the configuration.
+
+use super::args::GlobalArgs;
+use super::logging::Logging;
+use super::output;
+use super::runtime::Runtime;
+use super::values::given;
+use crate::config::{Config, Environment};
+use crate::error::Result;
+use crate::http::{self, Http};
+use crate::ops::Session;
+use crate::ui::Ui;
+
+/// What this program calls itself to servers.
+const USER_AGENT: &str = concat!("capictl/", env!("CARGO_PKG_VERSION"));
+
+/// Runs a command in a session and prints the text that it returns; `left_behind` is the hint after an interruption.
+///
+/// # Errors
+/// The command's failure, or that of its surroundings.
+pub fn online(
+    global: GlobalArgs,
+    left_behind: &str,
+    command: impl AsyncFnOnce(&mut Session) -> Result<String>,
+) -> Result<()> {
+    http::install_tls_provider();
+    let mut runtime = Runtime::start()?;
+    let text = runtime.run(left_behind, async {
+        let mut session = open(global).await?;
+        command(&mut session).await
+    })?;
+    output::print(&text)
+}
+
+async fn open(global: GlobalArgs) -> Result<Session> {
+    let GlobalArgs {
+        verbosity, config, ..
+    } = global;
+    let logging = Logging::start(verbosity);
+    let http = Http::new(USER_AGENT);
+    let config = Config::load(given(config).as_deref(), Environment::from_process(), &http).await?;
+    // As with clusterctl, `-v 0` is like no `-v` at all.
+    if verbosity == 0
+        && let Some(level) = config.log_level()?
+    {
+        logging.set(level.into());
+    }
+    Ok(Session {
+        ui: Ui::default(),
+        config,
+        http,
+    })
+}

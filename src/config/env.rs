@@ -1,0 +1,70 @@
+//! The process environment, read once, and the names of the variables that have a meaning.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+
+/// Base of the user's configuration folder, by the XDG base directory specification; absolute, or ignored.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+/// Further configuration folders, separated by `:`, searched after [`XDG_CONFIG_HOME`].
+pub const XDG_CONFIG_DIRS: &str = "XDG_CONFIG_DIRS";
+/// The user's home folder.
+pub const HOME: &str = "HOME";
+/// Base of the user's configuration folder on Windows.
+pub const LOCALAPPDATA: &str = "LOCALAPPDATA";
+/// Token for GitHub's API. `github-token` in the configuration file does the same.
+pub const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
+/// Kubeconfig files, separated by `:`, merged in this order.
+pub const KUBECONFIG: &str = "KUBECONFIG";
+/// Hosts that are reached without a proxy.
+pub const NO_PROXY: &str = "NO_PROXY";
+/// The same; curl made this spelling common.
+pub const NO_PROXY_LOWER: &str = "no_proxy";
+/// Feature gate of Cluster API for ClusterClasses; it raises the oldest API server that is accepted.
+pub const CLUSTER_TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
+/// How much is logged, when the command line has no `-v`. The configuration file may have it too.
+pub const CLUSTERCTL_LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
+
+/// A snapshot of the process environment. Its values are not printed, for there may be tokens among them.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Takes the snapshot; variables that are not UTF-8 are left out.
+    pub fn from_process() -> Self {
+        Self(
+            std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+        )
+    }
+
+    /// Returns an environment of these variables only.
+    pub fn from_pairs<N: Into<String>, V: Into<String>>(
+        pairs: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        Self(
+            pairs
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        )
+    }
+
+    /// Returns the value of a variable, be it empty.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Returns the value of a variable unless it is empty.
+    pub fn get_non_empty(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+}
+
+impl Debug for Environment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Environment({} variables)", self.0.len())
+    }
+}

@@ -1,0 +1,75 @@
+//! `capictl generate provider` from a local repository.
+
+use crate::environment::TestEnvironment;
+
+const COMPONENTS: &str = "\
+apiVersion: v1
+kind: Namespace
+metadata: {name: example-system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: example-system}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      containers:
+      - name: manager
+        image: registry.example.com/manager:v1.2.3
+        args: ['--token=${EXAMPLE_TOKEN}']
+";
+const METADATA: &str = "\
+apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
+kind: Metadata
+releaseSeries: [{major: 1, minor: 2, contract: v1beta2}]
+";
+
+/// Returns an environment with a provider `example`, v1.2.3, in a folder.
+fn environment() -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    let release = "repository/infrastructure-example/v1.2.3";
+    let components = environment.write(format!("{release}/components.yaml"), COMPONENTS);
+    environment.write(format!("{release}/metadata.yaml"), METADATA);
+    let config = format!(
+        "providers:\n- {{name: example, type: InfrastructureProvider, url: \"{}\"}}\n",
+        components.display()
+    );
+    environment.write("home/.config/cluster-api/clusterctl.yaml", &config);
+    environment
+}
+
+#[test]
+fn the_description_has_variables_and_images() {
+    insta::assert_snapshot!(environment().run("generate provider -i example --describe"), @"
+    status: 0
+    ---- stdout
+    Name:               example
+    Type:               InfrastructureProvider
+    URL:                [FOLDER]/repository/infrastructure-example/
+    Version:            v1.2.3
+    File:               components.yaml
+    TargetNamespace:    example-system
+    Variables:
+      - EXAMPLE_TOKEN
+    Images:
+      - registry.example.com/manager:v1.2.3
+
+    ---- stderr
+    ");
+}
+
+#[test]
+fn raw_leaves_the_variables() {
+    let environment = environment().with("EXAMPLE_TOKEN", "abc");
+    let raw = environment.run("generate provider -iexample:v1.2.3 --raw -n other");
+    assert!(raw.stdout.contains("--token=${EXAMPLE_TOKEN}"), "{raw}");
+    assert!(raw.stdout.contains("namespace: other"), "{raw}");
+    let rendered = environment.run("generate provider --infrastructure=example --raw=false");
+    assert!(rendered.stdout.contains("--token=abc"), "{rendered}");
+    assert!(
+        rendered.stdout.contains("namespace: example-system"),
+        "{rendered}"
+    );
+}

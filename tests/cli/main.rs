@@ -1,0 +1,22 @@
+//! The binary from outside: what it takes, prints and returns.
+
+mod closed_pipe;
+mod clusterctl_flags;
+mod config_repositories;
+mod environment;
+mod flags;
+mod generate_cluster;
+mod generate_provider;
+mod generate_yaml;
+mod help;
+mod interruption;
+mod logging;
+mod plugins;
+mod reference;
+mod usage;
+mod version;
+mod write_to;
+
+#[path = "../support/binaries.rs"]
+#[allow(dead_code, reason = "other test targets use the rest")]
+mod binaries;

@@ -1,0 +1,11 @@
+//! Tests against real control planes; see `tests/testbed/build.sh` for what they run.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_input;
+mod example;
+mod generate;
+mod init;
+mod main_job;
+mod testbed;

@@ -1,0 +1,329 @@
+//! What GitHub answers: pages of github.com, the REST API, and the hosts that files are redirected to.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request as HttpRequest;
+use axum::response::Response;
+use base64::Engine;
+use http::header;
+use serde_json::{Value, json};
+
+use super::{Failure, Release, Repository, Request, State};
+
+const OBJECTS: &str = "https://objects.githubusercontent.com";
+const RAW: &str = "https://raw.githubusercontent.com";
+const API: &str = "https://api.github.com";
+
+pub fn router(state: Arc<Mutex<State>>) -> Router {
+    Router::new().fallback(move |request: HttpRequest| {
+        let state = state.clone();
+        async move { answer(&mut state.lock().unwrap(), &request) }
+    })
+}
+
+fn answer(state: &mut State, request: &HttpRequest) -> Response {
+    let header = |name| {
+        let value = request.headers().get(name)?;
+        Some(value.to_str().unwrap().to_owned())
+    };
+    let request = Request {
+        host: header(header::HOST).unwrap_or_default(),
+        path: request.uri().to_string(),
+        authorization: header(header::AUTHORIZATION),
+        user_agent: header(header::USER_AGENT).unwrap_or_default(),
+        accept: header(header::ACCEPT).unwrap_or_default(),
+    };
+    state.requests.push(request.clone());
+    match take_failure(state, &request) {
+        Some(Failure::Cut) => cut(succeed(state, &request)),
+        Some(failure) => fail(&failure),
+        None => succeed(state, &request),
+    }
+}
+
+fn take_failure(state: &mut State, request: &Request) -> Option<Failure> {
+    let url = request.url();
+    let (_, failure, times) = state
+        .failures
+        .iter_mut()
+        .find(|(part, _, times)| *times > 0 && url.contains(part.as_str()))?;
+    *times -= 1;
+    Some(failure.clone())
+}
+
+fn fail(failure: &Failure) -> Response {
+    let mut response = match failure {
+        Failure::Status(code) | Failure::RetryAfter(code, _) => {
+            message(*code, "something went wrong")
+        }
+        Failure::RateLimit => message(403, "API rate limit exceeded for 192.0.2.1."),
+        Failure::RedirectTo(target) => redirect(target),
+        Failure::Cut => unreachable!("this needs the real answer"),
+    };
+    let headers = response.headers_mut();
+    match failure {
+        Failure::RetryAfter(_, seconds) => {
+            headers.insert(header::RETRY_AFTER, (*seconds).into());
+        }
+        Failure::RateLimit => {
+            headers.insert("x-ratelimit-limit", 60.into());
+            headers.insert("x-ratelimit-remaining", 0.into());
+            headers.insert("x-ratelimit-reset", 4_000_000_000_u64.into());
+        }
+        _ => {}
+    }
+    response
+}
+
+/// Announces the whole body, sends none of it, and drops the connection.
+fn cut(response: Response) -> Response {
+    let (mut parts, _) = response.into_parts();
+    parts.headers.insert(header::CONTENT_LENGTH, 1_000.into());
+    let broken = std::io::Error::other("cut");
+    let pieces = [Ok("the beginning"), Err(broken)];
+    let body = Body::from_stream(futures::stream::iter(pieces));
+    Response::from_parts(parts, body)
+}
+
+fn succeed(state: &State, request: &Request) -> Response {
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    match request.host.as_str() {
+        "api.github.com" => api(state, request, &segments, query),
+        "github.com" => page(state, &segments),
+        "raw.githubusercontent.com" => raw(state, &segments),
+        "objects.githubusercontent.com" => object(state, &segments),
+        host => panic!("no certificate is for {host}"),
+    }
+    .unwrap_or_else(|| message(404, "Not Found"))
+}
+
+/// github.com does not know tokens: what is private does not exist there.
+fn page(state: &State, segments: &[&str]) -> Option<Response> {
+    let [owner, name, kind, rest @ ..] = segments else {
+        return None;
+    };
+    let repository = find(state, owner, name).filter(|repository| !repository.private)?;
+    match (*kind, rest) {
+        ("releases", ["download", tag, file]) => asset(repository, tag, file),
+        ("raw", [reference, path @ ..]) => {
+            let path = path.join("/");
+            if contents(repository, reference, &path).is_some() {
+                Some(redirect(&format!(
+                    "{RAW}/{owner}/{name}/{reference}/{path}"
+                )))
+            } else {
+                let page = format!("https://github.com/{owner}/{name}/tree/{reference}/{path}");
+                Some(redirect(&page))
+            }
+        }
+        ("tree", _) => Some(respond(200, "text/html; charset=utf-8", "<html></html>")),
+        _ => None,
+    }
+}
+
+fn raw(state: &State, segments: &[&str]) -> Option<Response> {
+    let [owner, name, reference, path @ ..] = segments else {
+        return None;
+    };
+    let repository = find(state, owner, name).filter(|repository| !repository.private)?;
+    let bytes = contents(repository, reference, &path.join("/"))?;
+    Some(respond(200, "text/plain; charset=utf-8", bytes.to_vec()))
+}
+
+fn object(state: &State, segments: &[&str]) -> Option<Response> {
+    let [_, id] = segments else { return None };
+    let asset = state
+        .repositories
+        .values()
+        .flat_map(|repository| &repository.releases)
+        .flat_map(|release| &release.assets)
+        .find(|asset| asset.id.to_string() == *id)?;
+    Some(respond(
+        200,
+        "application/octet-stream",
+        asset.bytes.clone(),
+    ))
+}
+
+fn api(state: &State, request: &Request, segments: &[&str], query: &str) -> Option<Response> {
+    let token = request
+        .authorization
+        .as_deref()
+        .map(|value| value.trim_start_matches("Bearer "));
+    if token.is_some_and(|token| !state.tokens.contains(token)) {
+        return Some(message(401, "Bad credentials"));
+    }
+    let (repository, rest) = match segments {
+        ["repos", owner, name, rest @ ..] => (find(state, owner, name)?, rest),
+        ["repositories", id, rest @ ..] => (find_by_id(state, id)?, rest),
+        _ => return None,
+    };
+    if repository.private && token.is_none() {
+        return None;
+    }
+    match rest {
+        ["releases"] => Some(release_page(repository, query)),
+        ["releases", "latest"] => newest(repository).map(|release| json_answer(&describe(release))),
+        ["releases", "tags", tag] => {
+            published(repository, tag).map(|release| json_answer(&describe(release)))
+        }
+        ["releases", "assets", id] => api_asset(repository, id, &request.accept),
+        ["contents", path @ ..] => api_contents(repository, path, query, &request.accept),
+        _ => None,
+    }
+}
+
+fn release_page(repository: &Repository, query: &str) -> Response {
+    let number = |name: &str, default| {
+        parameter(query, name).map_or(default, |value| value.parse::<usize>().unwrap())
+    };
+    let (size, page) = (number("per_page", 30).min(100), number("page", 1));
+    let releases: Vec<Value> = repository.releases.iter().rev().map(describe).collect();
+    let pages = releases.chunks(size).count();
+    let shown = releases.chunks(size).nth(page - 1).unwrap_or_default();
+    let mut response = json_answer(&json!(shown));
+    if page < pages {
+        let link = |page: usize, relation: &str| {
+            let id = repository.id;
+            format!(
+                "<{API}/repositories/{id}/releases?per_page={size}&page={page}>; rel=\"{relation}\""
+            )
+        };
+        let links = format!("{}, {}", link(page + 1, "next"), link(pages, "last"));
+        let headers = response.headers_mut();
+        headers.insert(header::LINK, links.parse().unwrap());
+    }
+    response
+}
+
+fn describe(release: &Release) -> Value {
+    let assets: Vec<Value> = release
+        .assets
+        .iter()
+        .map(|asset| json!({"id": asset.id, "name": asset.name, "size": asset.bytes.len()}))
+        .collect();
+    json!({
+        "id": release.id,
+        "tag_name": release.tag,
+        "draft": release.draft,
+        "prerelease": release.tag.contains('-'),
+        "assets": assets,
+    })
+}
+
+fn newest(repository: &Repository) -> Option<&Release> {
+    repository
+        .releases
+        .iter()
+        .rfind(|release| !release.draft && !release.tag.contains('-'))
+}
+
+fn published<'a>(repository: &'a Repository, tag: &str) -> Option<&'a Release> {
+    repository
+        .releases
+        .iter()
+        .find(|release| !release.draft && release.tag == tag)
+}
+
+fn asset(repository: &Repository, tag: &str, file: &str) -> Option<Response> {
+    let release = published(repository, tag)?;
+    let asset = release.assets.iter().find(|asset| asset.name == file)?;
+    Some(redirect(&object_url(asset.id)))
+}
+
+fn api_asset(repository: &Repository, id: &str, accept: &str) -> Option<Response> {
+    let mut assets = repository
+        .releases
+        .iter()
+        .flat_map(|release| &release.assets);
+    let asset = assets.find(|asset| asset.id.to_string() == id)?;
+    if accept == "application/octet-stream" {
+        Some(redirect(&object_url(asset.id)))
+    } else {
+        Some(json_answer(&json!({"id": asset.id, "name": asset.name})))
+    }
+}
+
+fn object_url(id: u64) -> String {
+    format!("{OBJECTS}/github-production-release-asset/{id}?X-Amz-Signature=s3cret")
+}
+
+fn api_contents(
+    repository: &Repository,
+    path: &[&str],
+    query: &str,
+    accept: &str,
+) -> Option<Response> {
+    let reference = parameter(query, "ref").unwrap_or("main");
+    let path = path.join("/");
+    let Some(bytes) = contents(repository, reference, &path) else {
+        return folder(repository, reference, &path);
+    };
+    if accept.contains("raw") {
+        let media_type = "application/vnd.github.raw+json; charset=utf-8";
+        return Some(respond(200, media_type, bytes.to_vec()));
+    }
+    let content = base64::engine::general_purpose::STANDARD.encode(bytes);
+    Some(json_answer(&json!({
+        "type": "file", "path": path, "encoding": "base64", "size": bytes.len(), "content": content,
+    })))
+}
+
+fn folder(repository: &Repository, reference: &str, path: &str) -> Option<Response> {
+    let entries: Vec<Value> = repository
+        .files
+        .keys()
+        .filter(|(at, file)| at == reference && file.starts_with(&format!("{path}/")))
+        .map(|(_, file)| json!({"type": "file", "path": file}))
+        .collect();
+    (!entries.is_empty()).then(|| json_answer(&json!(entries)))
+}
+
+fn contents<'a>(repository: &'a Repository, reference: &str, path: &str) -> Option<&'a [u8]> {
+    let key = (reference.to_owned(), path.to_owned());
+    repository.files.get(&key).map(Vec::as_slice)
+}
+
+fn find<'a>(state: &'a State, owner: &str, name: &str) -> Option<&'a Repository> {
+    state.repositories.get(&format!("{owner}/{name}"))
+}
+
+fn find_by_id<'a>(state: &'a State, id: &str) -> Option<&'a Repository> {
+    state
+        .repositories
+        .values()
+        .find(|repository| repository.id.to_string() == id)
+}
+
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn redirect(target: &str) -> Response {
+    let mut response = respond(302, "text/html", "");
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, target.parse().unwrap());
+    response
+}
+
+fn json_answer(value: &Value) -> Response {
+    respond(200, "application/json; charset=utf-8", value.to_string())
+}
+
+fn message(code: u16, text: &str) -> Response {
+    let body = json!({"message": text, "documentation_url": "https://docs.github.com/rest"});
+    respond(code, "application/json; charset=utf-8", body.to_string())
+}
+
+fn respond(code: u16, media_type: &str, body: impl Into<Body>) -> Response {
+    Response::builder()
+        .status(code)
+        .header(header::CONTENT_TYPE, media_type)
+        .body(body.into())
+        .unwrap()
+}

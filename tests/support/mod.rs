@@ -11,4 +11,6 @@ pub mod environment;
 pub mod keeper;
 pub mod kubelet;
 pub mod lock;
+pub mod objects;
+pub mod proxy;
 pub mod wait;

@@ -85,18 +85,20 @@ pub fn crd() -> Object {
 }
 
 impl Cluster {
-    /// Returns what is installed, in the order of namespace and label; nothing when there is no inventory yet.
+    /// Returns what is installed, in the order of namespace and label; `None` when there is no inventory yet.
     ///
     /// # Errors
     /// The server cannot be reached or refuses.
-    pub async fn list_inventory(&self) -> Result<Vec<Installed>> {
+    pub async fn list_inventory(&self) -> Result<Option<Vec<Installed>>> {
         let providers =
             Resource::known("clusterctl.cluster.x-k8s.io", "v1alpha3", "providers", true);
-        let objects = self.list(&providers, None, None).await?.unwrap_or_default();
+        let Some(objects) = self.list(&providers, None, None).await? else {
+            return Ok(None);
+        };
         let mut installed: Vec<Installed> =
             objects.iter().filter_map(Installed::from_object).collect();
         installed.sort_by_key(|provider| (provider.namespace.clone(), provider.label()));
-        Ok(installed)
+        Ok(Some(installed))
     }
 
     /// Creates the inventory's CRD unless it is there. An existing one is never changed: both tools share it.

@@ -134,7 +134,8 @@ async fn files_that_cannot_be_used_say_why_without_their_contents() {
     assert!(!report.contains("s3cret"), "{report}");
     insta::assert_snapshot!(report, @r"
     cannot parse the configuration file `~/broken.yaml`
-    caused by: line 2, column 8: not valid YAML
+    caused by: line 2, column 8: unclosed quote
+    hint: look at the indentation and the quotes there and on the lines before
 
     cannot parse the configuration file `~/broken.json`
     caused by: expected `,` or `}` at line 1 column 20

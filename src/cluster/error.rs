@@ -252,33 +252,21 @@ impl Cause {
     }
 
     fn of_transport(error: &kube::Error, server: String) -> Self {
-        let mut chain = vec![error.to_string()];
+        let mut detail = error.to_string();
         let mut next = error.source();
-        let (mut tls, mut auth) = (false, None);
         while let Some(error) = next {
-            tls |= error.downcast_ref::<rustls::Error>().is_some_and(|error| {
-                matches!(
-                    error,
-                    rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented
-                )
-            });
-            // `io::Error` hides what it wraps from `source()`.
-            if let Some(inner) = error
-                .downcast_ref::<std::io::Error>()
-                .and_then(std::io::Error::get_ref)
-            {
-                tls |= inner.is::<rustls::Error>() && inner.to_string().contains("certificate");
-            }
             if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {
-                auth = Some(credential_problem(error));
+                return Self::Credentials(credential_problem(error));
             }
-            chain.push(error.to_string());
+            detail = error.to_string();
             next = error.source();
         }
-        let detail = one_line(chain.last().map_or("", String::as_str));
+        let detail = one_line(&detail);
         match error {
-            _ if auth.is_some() => Self::Credentials(auth.unwrap_or_default()),
-            _ if tls => Self::Certificate { server, detail },
+            // rustls wraps its errors into I/O errors, some of them twice; its own words are what stays.
+            _ if detail.starts_with("invalid peer certificate") => {
+                Self::Certificate { server, detail }
+            }
             kube::Error::HyperError(_) | kube::Error::Service(_) | kube::Error::ReadEvents(_) => {
                 Self::Unreachable { server, detail }
             }

@@ -100,6 +100,15 @@ pub enum SyntaxError {
     Json(#[from] serde_json::Error),
 }
 
+impl Explain for SyntaxError {
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Yaml(error) => error.hints(),
+            Self::Json(_) => Vec::new(),
+        }
+    }
+}
+
 impl Explain for Error {
     fn hints(&self) -> Vec<String> {
         match self {
@@ -108,7 +117,7 @@ impl Explain for Error {
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
             Self::NotText { .. } | Self::LogLevel(_) => Vec::new(),
-            Self::Syntax { .. } => Vec::new(),
+            Self::Syntax { source, .. } => source.hints(),
             Self::NotAMapping { .. } => vec!["write it as `KEY: value` lines".into()],
             Self::Section { section, .. } => vec![format!(
                 "please fix the {section} value in clusterctl configuration file"

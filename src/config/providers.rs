@@ -17,10 +17,8 @@ pub fn catalogue() -> Vec<Provider> {
     struct Catalogue {
         providers: Vec<Provider>,
     }
-    let value = crate::yaml::parse_config(include_str!("../../providers.yaml"))
-        .expect("the embedded catalogue parses");
-    let Catalogue { providers } =
-        serde_json::from_value(value).expect("the embedded catalogue is well-formed");
+    let Catalogue { providers } = crate::yaml::parse_typed(include_str!("../../providers.yaml"))
+        .expect("the embedded catalogue is well-formed");
     providers
 }
 

@@ -97,7 +97,7 @@ impl Explain for Error {
             | Self::Latest { source, .. }
             | Self::Fetch { source, .. }
             | Self::Template { source, .. } => source.hints(),
-            Self::MetadataSyntax { .. } => Vec::new(),
+            Self::MetadataSyntax { source, .. } => source.hints(),
             Self::InvalidMetadata { .. } => vec![
                 "the file describes each release series of the provider by `major`, `minor` and `contract`"
                     .into(),

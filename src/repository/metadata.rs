@@ -1,6 +1,9 @@
 //! Decoding and validating `metadata.yaml`.
 
+use serde_json::{Map, Value};
+
 use super::{Error, File};
+use crate::error::Explain;
 use crate::model::{Metadata, metadata::API_VERSION};
 
 /// Why a `metadata.yaml` does not decode.
@@ -13,10 +16,23 @@ pub enum SyntaxError {
     Structure(#[from] serde_json::Error),
 }
 
-/// Decodes the file; unknown fields do not matter.
+impl Explain for SyntaxError {
+    fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Yaml(error) => error.hints(),
+            Self::Structure(_) => Vec::new(),
+        }
+    }
+}
+
+/// Decodes the first document of the file, as Kubernetes reads objects; unknown fields do not matter.
 pub(super) fn parse(file: &File) -> Result<Metadata, SyntaxError> {
-    let value = crate::yaml::parse_config(&file.text)?;
-    Ok(serde_json::from_value(value)?)
+    let documents = crate::yaml::parse_documents(&file.text)?;
+    let map = documents
+        .into_iter()
+        .next()
+        .map_or_else(Map::new, |document| document.map);
+    Ok(serde_json::from_value(Value::Object(map))?)
 }
 
 /// Decodes the file and holds it to the rules, all at once.
@@ -86,7 +102,7 @@ mod tests {
              `apiVersion` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not `v1`; \
              `kind` must be `Metadata`, not `Other`; `releaseSeries` must not be empty"
         );
-        for text in ["", "a: [", "- 1", "releaseSeries: [{major: x}]"] {
+        for text in ["a: [", "- 1", "releaseSeries: [{major: x}]"] {
             assert!(
                 matches!(parse(text), Err(Error::MetadataSyntax { .. })),
                 "{text}"

@@ -29,7 +29,11 @@ async fn init_fails(environment: &Environment, arguments: &[&str]) -> Result<Str
     assert_eq!(output.stdout, "", "{output}");
     assert!(output.stderr.contains("error: "), "{output}");
     let after = administrator.kubectl(&everything).await?.success();
-    let of_providers = |list: &str| list.lines().filter(|line| line.contains("cap") || line.contains("cluster")).count();
+    let of_providers = |list: &str| {
+        list.lines()
+            .filter(|line| line.contains("cap") || line.contains("cluster"))
+            .count()
+    };
     assert_eq!(of_providers(&before), of_providers(&after), "{after}");
     Ok(output.stderr)
 }
@@ -39,11 +43,18 @@ async fn an_unreachable_server_is_named() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let port = control_plane::find_free_port()?;
     let server = format!("https://127.0.0.1:{port}");
-    let kubeconfig = control_plane::render_kubeconfig(&server, shared.authority(), Some(shared.administrator()));
+    let kubeconfig =
+        control_plane::render_kubeconfig(&server, shared.authority(), Some(shared.administrator()));
     let stderr = init_fails(&with_kubeconfig(&kubeconfig).await?, &[]).await?;
-    assert!(stderr.contains(&format!("the API server `{server}/` cannot be reached")), "{stderr}");
+    assert!(
+        stderr.contains(&format!("the API server `{server}/` cannot be reached")),
+        "{stderr}"
+    );
     assert!(stderr.contains("Connection refused"), "{stderr}");
-    assert!(stderr.contains("hint: check that the cluster runs"), "{stderr}");
+    assert!(
+        stderr.contains("hint: check that the cluster runs"),
+        "{stderr}"
+    );
     Ok(())
 }
 
@@ -51,9 +62,13 @@ async fn an_unreachable_server_is_named() -> Result<()> {
 async fn an_untrusted_certificate_is_called_so() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let stranger = crate::support::authority::Authority::new("stranger")?;
-    let kubeconfig = control_plane::render_kubeconfig(shared.server(), &stranger, Some(shared.administrator()));
+    let kubeconfig =
+        control_plane::render_kubeconfig(shared.server(), &stranger, Some(shared.administrator()));
     let stderr = init_fails(&with_kubeconfig(&kubeconfig).await?, &[]).await?;
-    assert!(stderr.contains("the certificate of the API server"), "{stderr}");
+    assert!(
+        stderr.contains("the certificate of the API server"),
+        "{stderr}"
+    );
     assert!(stderr.contains("certificate-authority-data"), "{stderr}");
     Ok(())
 }
@@ -62,7 +77,10 @@ async fn an_untrusted_certificate_is_called_so() -> Result<()> {
 async fn an_expired_token_is_refused_and_not_shown() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let stderr = init_fails(&with_kubeconfig(&token_kubeconfig(shared)).await?, &[]).await?;
-    assert!(stderr.contains("does not accept the credentials (401)"), "{stderr}");
+    assert!(
+        stderr.contains("does not accept the credentials (401)"),
+        "{stderr}"
+    );
     assert!(stderr.contains("log in again"), "{stderr}");
     assert!(!stderr.contains("secret-token"), "{stderr}");
     Ok(())
@@ -86,7 +104,10 @@ async fn a_kubeconfig_without_a_context_lists_those_that_it_has() -> Result<()> 
     let environment = with_kubeconfig(&kubeconfig).await?;
     let stderr = init_fails(&environment, &[]).await?;
     assert!(stderr.contains("names no current context"), "{stderr}");
-    assert!(stderr.contains("choose one with `--kubeconfig-context`: c"), "{stderr}");
+    assert!(
+        stderr.contains("choose one with `--kubeconfig-context`: c"),
+        "{stderr}"
+    );
     let stderr = init_fails(&environment, &["--kubeconfig-context", "d"]).await?;
     assert!(stderr.contains("has no context `d`"), "{stderr}");
     Ok(())
@@ -107,10 +128,16 @@ async fn no_kubeconfig_at_all_says_how_to_name_one() -> Result<()> {
     let mut environment = Environment::new()?;
     environment.unset("KUBECONFIG");
     let stderr = init_fails(&environment, &[]).await?;
-    assert!(stderr.contains("requires either a valid kubeconfig or in cluster config"), "{stderr}");
+    assert!(
+        stderr.contains("requires either a valid kubeconfig or in cluster config"),
+        "{stderr}"
+    );
     assert!(stderr.contains("`--kubeconfig`"), "{stderr}");
     let stderr = init_fails(&environment, &["--kubeconfig", "missing.yaml"]).await?;
-    assert!(stderr.contains("cannot read the kubeconfig `missing.yaml`"), "{stderr}");
+    assert!(
+        stderr.contains("cannot read the kubeconfig `missing.yaml`"),
+        "{stderr}"
+    );
     Ok(())
 }
 
@@ -118,15 +145,31 @@ async fn no_kubeconfig_at_all_says_how_to_name_one() -> Result<()> {
 async fn a_user_who_may_only_read_is_told_what_is_missing() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let administrator = Environment::with_kubeconfig(shared.kubeconfig())?;
-    let bind = ["create", "clusterrolebinding", "readers", "--clusterrole=reader", "--group=readers"];
-    let role = ["create", "clusterrole", "reader", "--verb=get,list,watch", "--resource=*.*"];
+    let bind = [
+        "create",
+        "clusterrolebinding",
+        "readers",
+        "--clusterrole=reader",
+        "--group=readers",
+    ];
+    let role = [
+        "create",
+        "clusterrole",
+        "reader",
+        "--verb=get,list,watch",
+        "--resource=*.*",
+    ];
     administrator.kubectl(&role).await?.success();
     administrator.kubectl(&bind).await?.success();
     let reader = shared.authority().issue_client("reader", "readers")?;
-    let kubeconfig = control_plane::render_kubeconfig(shared.server(), shared.authority(), Some(&reader));
+    let kubeconfig =
+        control_plane::render_kubeconfig(shared.server(), shared.authority(), Some(&reader));
     let stderr = init_fails(&with_kubeconfig(&kubeconfig).await?, &[]).await?;
     assert!(stderr.contains("forbidden"), "{stderr}");
-    assert!(stderr.contains("hint: ask for the missing permission"), "{stderr}");
+    assert!(
+        stderr.contains("hint: ask for the missing permission"),
+        "{stderr}"
+    );
     Ok(())
 }
 
@@ -137,7 +180,10 @@ async fn missing_variables_of_all_providers_are_told_at_once() -> Result<()> {
     example::add(&mut environment)?;
     environment.unset("EXAMPLE_TOKEN");
     let stderr = init_fails(&environment, &["--infrastructure", "example"]).await?;
-    assert!(stderr.contains("value for variables [EXAMPLE_TOKEN] is not set"), "{stderr}");
+    assert!(
+        stderr.contains("value for variables [EXAMPLE_TOKEN] is not set"),
+        "{stderr}"
+    );
     Ok(())
 }
 
@@ -156,7 +202,10 @@ async fn a_release_that_lacks_a_file_is_told_with_what_it_has() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let environment = Environment::with_kubeconfig(shared.kubeconfig())?;
     let stderr = init_fails(&environment, &["--infrastructure", "docker:v0.0.1"]).await?;
-    assert!(stderr.contains("failed to get provider components for the \"docker:v0.0.1\" provider"), "{stderr}");
+    assert!(
+        stderr.contains("failed to get provider components for the \"docker:v0.0.1\" provider"),
+        "{stderr}"
+    );
     assert!(stderr.contains("v1.14.0"), "{stderr}");
     Ok(())
 }

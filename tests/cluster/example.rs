@@ -8,9 +8,17 @@ use crate::support::environment::{Environment, render_clusterctl_yaml};
 
 /// The example provider of each type: type, label, components file.
 const EXAMPLES: [(&str, &str, &str); 4] = [
-    ("InfrastructureProvider", "infrastructure-example", "infrastructure-components.yaml"),
+    (
+        "InfrastructureProvider",
+        "infrastructure-example",
+        "infrastructure-components.yaml",
+    ),
     ("IPAMProvider", "ipam-example", "ipam-components.yaml"),
-    ("RuntimeExtensionProvider", "runtime-extension-example", "runtime-extension-components.yaml"),
+    (
+        "RuntimeExtensionProvider",
+        "runtime-extension-example",
+        "runtime-extension-components.yaml",
+    ),
     ("AddonProvider", "addon-example", "addon-components.yaml"),
 ];
 
@@ -19,9 +27,16 @@ pub fn add(environment: &mut Environment) -> Result<()> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/repository");
     let entries = EXAMPLES.map(|(kind, label, file)| {
         let url = repository.join(label).join("v1.0.0").join(file);
-        format!("- name: example\n  type: {kind}\n  url: {}\n", url.display())
+        format!(
+            "- name: example\n  type: {kind}\n  url: {}\n",
+            url.display()
+        )
     });
-    let config = render_clusterctl_yaml()?.replacen("providers:\n", &format!("providers:\n{}", entries.concat()), 1);
+    let config = render_clusterctl_yaml()?.replacen(
+        "providers:\n",
+        &format!("providers:\n{}", entries.concat()),
+        1,
+    );
     std::fs::write(environment.config(), config)?;
     environment.set("EXAMPLE_TOKEN", "hunter2");
     Ok(())

@@ -205,7 +205,8 @@ async fn files_that_cannot_be_used_say_why() {
     hint: it contains `inside.yaml`
 
     cannot parse `~/base/infrastructure-acme/v1.0.0/metadata.yaml`
-    caused by: line 1, column 16: not valid YAML
+    caused by: failed to unmarshal the 1st yaml document: line 1, column 16: unclosed bracket '['
+    hint: look at the indentation and the quotes there and on the lines before
 
     invalid provider metadata in `~/base/infrastructure-acme/v1.1.0/metadata.yaml`: `apiVersion` must be `clusterctl.cluster.x-k8s.io/v1alpha3`, not `x`; `releaseSeries` must not be empty
     hint: the file describes each release series of the provider by `major`, `minor` and `contract`

@@ -8,12 +8,12 @@
 //!     ├ config       config file, environment, catalogue of providers, variables
 //!     ├ repository   provider releases: local folders, GitHub; versions, files, overrides
 //!     ├ cluster      a connected cluster: client, apply, inventory, cert-manager, waits
-//!     ├ template     text in, text out: variables, defaults, substitution          (pure)
 //!     └ components   a provider's manifest: images, namespaces, labels, order      (pure)
+//! template     text in, text out: variables, defaults, substitution               (pure)
 //! ui · http · model · yaml · error      leaves
 //! ```
 //!
-//! Neighbours in the middle row do not know each other; `ops` brings them together.
+//! Neighbours in one row do not know each other; `ops` brings them together.
 
 pub mod cli;
 pub mod cluster;

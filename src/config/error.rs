@@ -3,10 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{expand, file};
+use super::file;
 use crate::error::Explain;
 use crate::http;
 use crate::model::ProviderType;
+use crate::template;
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +70,7 @@ pub enum Error {
         /// Which setting it is.
         what: &'static str,
         /// Why.
-        source: expand::Error,
+        source: template::Error,
     },
     /// The verbosity is no number.
     #[error("failed to convert CLUSTERCTL_LOG_LEVEL string to an int: `{0}` is not a number")]

@@ -15,7 +15,7 @@ use super::{ClusterOptions, ProviderSelection, Session, all_or_failures};
 use crate::cluster::cert_manager as cert_manager_state;
 use crate::cluster::inventory::Installed;
 use crate::cluster::wait::DeploymentName;
-use crate::cluster::{Cluster, Resource};
+use crate::cluster::{self, Cluster, Resource};
 use crate::components;
 use crate::config::CertManager;
 use crate::error::{Context, Failure, Result};
@@ -49,17 +49,18 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     let settings = session.repository_settings()?;
 
     session.ui.status("Fetching providers");
-    let installed = inspect(session, &cluster).await?;
-    let queue = Queue::choose(&options.providers, &installed)?;
+    let inventory = inspect(session, &cluster).await?;
+    let installed = inventory.as_deref().unwrap_or_default();
+    let queue = Queue::choose(&options.providers, installed)?;
     let first_run = queue.first_run;
-    let planned = plan_providers(session, &settings, queue, &options, &installed).await?;
-    validate(session, &options, &settings, &installed, &planned).await?;
+    let planned = plan_providers(session, &settings, queue, &options, installed).await?;
+    validate(session, &options, &settings, installed, &planned).await?;
 
-    ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
-    cluster.ensure_inventory().await?;
-    for provider in &planned {
-        install(session, &cluster, provider).await?;
+    if inventory.is_none() {
+        cluster.ensure_inventory().await?;
     }
+    ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
+    install_all(session, &cluster, &planned).await?;
     if options.wait_providers {
         wait(session, &cluster, &planned, options.wait_provider_timeout).await?;
     }
@@ -76,13 +77,13 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
     let cluster = session.connect(&options.cluster).await?;
     let settings = session.repository_settings()?;
     let namespaces = Resource::known("", "v1", "namespaces", false);
-    let (_, installed, there) = try_join3(
+    let (_, inventory, there) = try_join3(
         cluster.ensure_contract(),
         cluster.list_inventory(),
         cluster.get(&namespaces, None, cert_manager_state::NAMESPACE),
     )
     .await?;
-    let queue = Queue::choose(&options.providers, &installed)?;
+    let queue = Queue::choose(&options.providers, &inventory.unwrap_or_default())?;
     let releases = fetch(session, &settings, &queue).await?;
     let built = releases
         .iter()
@@ -104,15 +105,15 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
 }
 
 /// Looks at the cluster, all at once: is the server new enough, is Cluster API of our contract, what is installed?
-async fn inspect(session: &Session, cluster: &Cluster) -> Result<Vec<Installed>> {
+async fn inspect(session: &Session, cluster: &Cluster) -> Result<Option<Vec<Installed>>> {
     let topology = session.config.environment().cluster_topology();
     let checks = try_join3(
         cluster.ensure_server_version(topology),
         cluster.ensure_contract(),
         cluster.list_inventory(),
     );
-    let (_, _, installed) = checks.await?;
-    Ok(installed)
+    let (_, _, inventory) = checks.await?;
+    Ok(inventory)
 }
 
 async fn fetch(session: &Session, settings: &Settings, queue: &Queue) -> Result<Vec<Release>> {
@@ -149,15 +150,9 @@ async fn plan_providers(
     planned.retain(|provider| {
         let there = provider.is_among(installed);
         if there {
-            let Planned {
-                release,
-                components,
-            } = provider;
-            let (kind, name) = (release.provider.provider_type, &release.provider.name);
-            session.ui.status(format!(
-                "{kind} `{name}` {} is already installed in `{}`",
-                release.version, components.target_namespace
-            ));
+            session
+                .ui
+                .status(format!("Skipping {provider} as it is already installed"));
         }
         !there
     });
@@ -240,29 +235,37 @@ async fn fetch_cert_manager(
         .context("failed to get the components of cert-manager")
 }
 
-/// Applies a provider's objects, then records it in the inventory: what the inventory names is complete.
-async fn install(session: &Session, cluster: &Cluster, planned: &Planned) -> Result<()> {
-    let Planned {
-        release,
-        components,
-    } = planned;
-    let (provider, version) = (&release.provider, &release.version);
-    let namespace = &components.target_namespace;
-    session.ui.status(format!(
-        "Installing {} `{}` {version} in `{namespace}`",
-        provider.provider_type, provider.name
-    ));
-    let inventory = components::inventory_object(provider, version, namespace);
-    let applied = async {
-        cluster.apply_all(&components.objects).await?;
-        cluster.apply(&inventory).await
-    };
-    applied.await.map(drop).map_err(|error| {
+/// Installs one provider after the other, in the order of their types.
+///
+/// The inventory names what is complete, so a provider is recorded after its objects. The core provider is recorded
+/// last: until then a run counts as the first one, which brings the defaults, also when the one before was interrupted.
+async fn install_all(session: &Session, cluster: &Cluster, planned: &[Planned]) -> Result<()> {
+    for provider in planned {
+        session.ui.status(format!("Installing {provider}"));
+        explain(
+            provider,
+            cluster.apply_all(&provider.components.objects).await,
+        )?;
+        if !provider.is_core() {
+            explain(
+                provider,
+                cluster.apply(&provider.inventory_object()).await.map(drop),
+            )?;
+        }
+    }
+    for core in planned.iter().filter(|provider| provider.is_core()) {
+        explain(
+            core,
+            cluster.apply(&core.inventory_object()).await.map(drop),
+        )?;
+    }
+    Ok(())
+}
+
+fn explain(provider: &Planned, result: Result<(), cluster::Error>) -> Result<()> {
+    result.map_err(|error| {
         Failure::from(error)
-            .context(format!(
-                "failed to install {} `{}` {version}",
-                provider.provider_type, provider.name
-            ))
+            .context(format!("failed to install {provider}"))
             .hint("run the same command again: it goes on where this one stopped")
     })
 }

@@ -12,4 +12,6 @@ pub mod github;
 pub mod keeper;
 pub mod kubelet;
 pub mod lock;
+pub mod objects;
+pub mod proxy;
 pub mod wait;

@@ -1,5 +1,7 @@
 //! What `init` installs, and whether it would work together.
 
+use std::fmt::{self, Display};
+
 use futures::future::join_all;
 
 use super::{ProviderSelection, Release, Session};
@@ -9,7 +11,7 @@ use crate::components::contract::{self, Candidate};
 use crate::components::{self, Components};
 use crate::error::{Failure, Result};
 use crate::model::provider::CORE_PROVIDER_NAME;
-use crate::model::{Contract, ProviderType};
+use crate::model::{Contract, Object, ProviderType};
 use crate::ops::all_or_failures;
 use crate::repository::{ProviderRepository, Settings};
 
@@ -72,6 +74,19 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// Tells whether it is the core provider.
+    pub(super) fn is_core(&self) -> bool {
+        self.release.provider.provider_type == ProviderType::CoreProvider
+    }
+
+    /// Returns the object that records it in the inventory.
+    pub(super) fn inventory_object(&self) -> Object {
+        let Release {
+            provider, version, ..
+        } = &self.release;
+        components::inventory_object(provider, version, &self.components.target_namespace)
+    }
+
     /// Tells whether this very version is installed in this very namespace.
     pub(super) fn is_among(&self, installed: &[Installed]) -> bool {
         let provider = &self.release.provider;
@@ -85,7 +100,7 @@ impl Planned {
 
     /// Returns the Deployments that run the provider's manager.
     pub(super) fn deployments(&self) -> Vec<DeploymentName> {
-        let has_manager = |object: &&crate::model::Object| {
+        let has_manager = |object: &&Object| {
             let containers = object
                 .pointer("/spec/template/spec/containers")
                 .and_then(|list| list.as_array());
@@ -118,6 +133,21 @@ impl Planned {
             version: &self.release.version,
             queued: true,
         }
+    }
+}
+
+/// The way a reader names it: ``InfrastructureProvider `docker` v1.14.0 in `capd-system` ``.
+impl Display for Planned {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Release {
+            provider, version, ..
+        } = &self.release;
+        let (kind, name) = (provider.provider_type, &provider.name);
+        write!(
+            formatter,
+            "{kind} `{name}` {version} in `{}`",
+            self.components.target_namespace
+        )
     }
 }
 
@@ -159,9 +189,7 @@ async fn core_contract(
     core: &Candidate<'_>,
     planned: &[Planned],
 ) -> Result<Contract> {
-    let is_core =
-        |planned: &&Planned| planned.release.provider.provider_type == ProviderType::CoreProvider;
-    if let Some(planned) = planned.iter().find(is_core) {
+    if let Some(planned) = planned.iter().find(|planned| planned.is_core()) {
         return planned.contract().await;
     }
     let provider = session.config.provider(core.provider_type, core.name)?;

@@ -228,6 +228,7 @@ struct Layout {
 }
 
 async fn launch(options: Options) -> Result<Launched> {
+    ensure_built(&options.managers)?;
     let (folder, removed) = make_folder(options.folder.as_deref())?;
     let keeper = Arc::new(Keeper::start(removed.then(|| folder.clone()))?);
     let authority = Arc::new(Authority::new("testbed-ca")?);
@@ -261,6 +262,17 @@ async fn launch(options: Options) -> Result<Launched> {
         keeper,
         kubelet,
     })
+}
+
+/// Fails before anything is started when a program is missing.
+fn ensure_built(managers: &[Manager]) -> Result<()> {
+    binaries::etcd()?;
+    binaries::kube_apiserver()?;
+    binaries::kube_controller_manager()?;
+    for manager in managers {
+        binaries::manager(manager.program())?;
+    }
+    Ok(())
 }
 
 /// Returns the folder, and whether it is to be removed at the end.

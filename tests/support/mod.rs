@@ -14,4 +14,5 @@ pub mod kubelet;
 pub mod lock;
 pub mod objects;
 pub mod proxy;
+pub mod servers;
 pub mod wait;

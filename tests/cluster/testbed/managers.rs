@@ -152,7 +152,9 @@ async fn providers_can_be_installed_without_running_them() -> Result<()> {
     .await;
     let cluster = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "plain"},
-        "spec": {"infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "plain"}},
+        "spec": {"infrastructureRef": {
+            "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "plain",
+        }},
     });
     let cluster = serde_json::from_value(cluster)?;
     clusters(client.clone())

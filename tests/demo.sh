@@ -84,8 +84,9 @@ capictl generate cluster demo --flavor in-memory --kubernetes-version v1.33.0 --
 run kubectl apply -f cluster.yaml
 
 title "Following it"
-say "kubectl get machines --watch &"
-kubectl get machines --watch 2>/dev/null &
+columns=custom-columns=MACHINE:.metadata.name,PHASE:.status.phase
+say "kubectl get machines --watch --output $columns | awk '!seen[\$0]++ { print; fflush() }' &"
+kubectl get machines --watch --output "$columns" 2>/dev/null > >(awk '!seen[$0]++ { print; fflush() }') &
 watcher=$!
 run kubectl wait --for=condition=Available cluster/demo --timeout=240s
 kill "$watcher" 2>/dev/null || true

@@ -14,5 +14,6 @@ pub mod kubelet;
 pub mod lock;
 pub mod objects;
 pub mod proxy;
+pub mod random;
 pub mod servers;
 pub mod wait;

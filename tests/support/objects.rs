@@ -39,13 +39,20 @@ pub async fn list_objects(client: &Client) -> Result<Objects> {
             let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
             let list = api.list(&ListParams::default()).await;
             for object in list.with_context(|| format!("cannot list {kind}"))? {
+                if kind == "Service" && object.name_any() == "kubernetes" {
+                    continue; // the API server itself, on a port of its own
+                }
                 let name = format!(
                     "{kind}.{} {}/{}",
                     resource.group,
                     object.namespace().unwrap_or_default(),
                     object.name_any()
                 );
-                objects.insert(name, comparable(serde_json::to_value(object)?));
+                let mut object = serde_json::to_value(object)?;
+                // The items of a list leave out what the list says.
+                object["kind"] = kind.into();
+                object["apiVersion"] = resource.api_version.as_str().into();
+                objects.insert(name, comparable(object));
             }
         }
     }

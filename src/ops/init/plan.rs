@@ -45,7 +45,12 @@ impl Queue {
                 (ProviderType::ControlPlaneProvider, "kubeadm"),
             ];
             for (provider_type, name) in defaults {
-                if !entries.iter().any(|(named, _)| *named == provider_type) {
+                let is_named = entries.iter().any(|(named, _)| *named == provider_type);
+                // A run that was interrupted may have installed it.
+                let is_there = installed
+                    .iter()
+                    .any(|there| (there.provider_type, &*there.name) == (provider_type, name));
+                if !is_named && !is_there {
                     entries.push((provider_type, name.to_owned()));
                 }
             }
@@ -172,6 +177,9 @@ pub(super) async fn ensure_valid(
     let there: Vec<_> = installed.iter().map(candidate_of).collect();
     let queued: Vec<_> = planned.iter().map(Planned::candidate).collect();
     contract::ensure_single_instances(&there, &queued)?;
+    if planned.is_empty() {
+        return Ok(());
+    }
     let core = contract::ensure_one_core(&there, &queued)?;
     let core = core_contract(session, settings, core, planned).await?;
     let checks = planned.iter().map(|planned| ensure_fits(planned, &core));

@@ -1,10 +1,12 @@
-//! The one HTTP client, for everything but the API server.
+//! The HTTP clients, for everything but the API server.
 //!
-//! It answers with a whole body of limited size or with an [`Error`] that says what helps. Failures that may pass are
-//! retried. Proxies come from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, CA certificates from the system or
-//! `SSL_CERT_FILE`: the libraries beneath read those by themselves.
+//! [`Http`] fetches: it answers with a whole body of limited size or with an [`Error`] that says what helps. Failures
+//! that may pass are retried. [`once::Once`] is for what must not happen twice. Proxies come from `HTTPS_PROXY`,
+//! `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, CA certificates from the system or `SSL_CERT_FILE`: the libraries beneath
+//! read those by themselves.
 
 mod error;
+pub mod once;
 
 use std::fmt::{self, Debug};
 use std::io;

@@ -15,6 +15,7 @@
 //! - [`message`]: the mail itself, pure.
 
 pub mod api;
+pub mod client;
 pub mod decide;
 
 pub mod message;

@@ -368,15 +368,14 @@ fn reason_of(error: &reqwest::Error) -> Reason {
 }
 
 fn is_certificate_error(cause: &(dyn std::error::Error + 'static)) -> bool {
-    // `io::Error` hides the error that it wraps from `source()`.
+    // `io::Error` hides the error that it wraps from `source()`, and without a proxy one wraps another.
     let wrapped = cause
         .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-        .and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    matches!(
-        wrapped.or_else(|| cause.downcast_ref()),
-        Some(rustls::Error::InvalidCertificate(_))
-    )
+        .and_then(io::Error::get_ref);
+    match (wrapped, cause.downcast_ref()) {
+        (Some(inner), _) => is_certificate_error(inner),
+        (None, tls) => matches!(tls, Some(rustls::Error::InvalidCertificate(_))),
+    }
 }
 
 fn chain<'a>(

@@ -21,7 +21,7 @@ use crate::model::Secret;
 /// How long a request may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// DNS, TCP, proxy and TLS together.
+    /// DNS, TCP, proxy and TLS together; shorter than the total, which does not tell whether anything was written.
     pub connect: Duration,
     /// All of it, to the end of the answer's body.
     pub total: Duration,

@@ -12,4 +12,5 @@ pub mod github;
 pub mod keeper;
 pub mod kubelet;
 pub mod lock;
+pub mod mailgun;
 pub mod wait;

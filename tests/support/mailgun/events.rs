@@ -43,12 +43,9 @@ pub fn answer(shared: &Shared, query: &str, cursor: Option<&str>) -> Answer {
         .collect();
     let begin = query.begin + items.len();
     state.cursors.push(Query { begin, ..query });
-    let page = |number: usize| format!("{}/v3/{}/events/page-{number}", shared.url, shared.domain);
-    let next = page(state.cursors.len() - 1);
-    Answer::json(
-        200,
-        &json!({ "items": items, "paging": { "next": next, "first": page(0) } }),
-    )
+    let number = state.cursors.len() - 1;
+    let next = format!("{}/v3/{}/events/page-{number}", shared.url, shared.domain);
+    Answer::json(200, &json!({ "items": items, "paging": { "next": next } }))
 }
 
 fn visible(state: &State) -> impl Iterator<Item = Value> {

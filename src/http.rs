@@ -1,10 +1,12 @@
-//! The one HTTP client, for everything but the API server.
+//! The HTTP clients, for everything but the API server.
 //!
-//! It answers with a whole body of limited size or with an [`Error`] that says what helps. Failures that may pass are
-//! retried. Proxies come from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, CA certificates from the system or
-//! `SSL_CERT_FILE`: the libraries beneath read those by themselves.
+//! [`Http`] fetches: it answers with a whole body of limited size or with an [`Error`] that says what helps. Failures
+//! that may pass are retried. [`once::Once`] is for what must not happen twice. Proxies come from `HTTPS_PROXY`,
+//! `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, CA certificates from the system or `SSL_CERT_FILE`: the libraries beneath
+//! read those by themselves.
 
 mod error;
+pub mod once;
 
 use std::fmt::{self, Debug};
 use std::io;
@@ -366,15 +368,14 @@ fn reason_of(error: &reqwest::Error) -> Reason {
 }
 
 fn is_certificate_error(cause: &(dyn std::error::Error + 'static)) -> bool {
-    // `io::Error` hides the error that it wraps from `source()`.
+    // `io::Error` hides the error that it wraps from `source()`, and without a proxy one wraps another.
     let wrapped = cause
         .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-        .and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    matches!(
-        wrapped.or_else(|| cause.downcast_ref()),
-        Some(rustls::Error::InvalidCertificate(_))
-    )
+        .and_then(io::Error::get_ref);
+    match (wrapped, cause.downcast_ref()) {
+        (Some(inner), _) => is_certificate_error(inner),
+        (None, tls) => matches!(tls, Some(rustls::Error::InvalidCertificate(_))),
+    }
 }
 
 fn chain<'a>(

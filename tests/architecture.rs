@@ -11,7 +11,13 @@ const ROWS: [&[&str]; 10] = [
     &["main"],
     &["cli"],
     &["ops"],
-    &["config", "repository", "cluster", "controllers", "components"],
+    &[
+        "config",
+        "repository",
+        "cluster",
+        "controllers",
+        "components",
+    ],
     &["template"],
     &["ui"],
     &["http"],
@@ -23,7 +29,7 @@ const ROWS: [&[&str]; 10] = [
 /// A word of code, and the beginnings of the paths that may have it.
 const BELONGS: [(&str, &[&str]); 16] = [
     ("clap::", &["cli/"]),
-    ("reqwest::", &["http.rs"]),
+    ("reqwest::", &["http.rs", "http/"]),
     ("serde_yaml::", &["yaml/"]),
     ("granit_parser::", &["yaml/"]),
     // The search for plugins is the one look into the environment that no configuration has a part in.

@@ -12,6 +12,7 @@ pub mod github;
 pub mod keeper;
 pub mod kubelet;
 pub mod lock;
+pub mod mailgun;
 pub mod objects;
 pub mod proxy;
 pub mod random;

@@ -13,8 +13,10 @@
 //! - [`api`]: the kinds. [`record`]: the outbox and how its copies are read together.
 //! - [`decide`]: from what is observed to the next step, pure.
 //! - [`message`]: the mail itself, pure.
+//! - [`client`]: sends a mail, once, and looks up what became of it.
 
 pub mod api;
+pub mod client;
 pub mod decide;
 
 pub mod message;

@@ -1,33 +1,51 @@
-//! Logs for humans on standard error: level, target, message, fields; no timestamps.
+//! Logs on standard error: a command's remarks (level, target, message, fields; no timestamps), or a manager's log.
+
+mod format;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, registry, reload};
 
+pub use format::Format;
+use format::{Chosen, Fields, Lines};
+
 /// Where kube logs each answer of 500 and above as an error, though its caller may well cope with it.
 const KUBE_ANSWERS: &str = "kube_client::client::builder";
 
 /// The running logs.
-pub struct Logging(reload::Handle<Targets, Registry>);
+pub struct Logging {
+    filter: reload::Handle<Targets, Registry>,
+    format: Chosen,
+}
 
 impl Logging {
     /// Starts logging; once per process.
     pub fn start(verbosity: i64) -> Self {
+        let format = Chosen::default();
         let (filter, handle) = reload::Layer::new(targets(verbosity));
         let lines = fmt::layer()
             .with_writer(std::io::stderr)
-            .without_time()
-            .with_ansi(false);
+            .with_ansi(false)
+            .fmt_fields(Fields(format.clone()))
+            .event_format(Lines::new(format.clone()));
         registry().with(filter).with(lines).init();
-        Self(handle)
+        Self {
+            filter: handle,
+            format,
+        }
     }
 
     /// Changes the verbosity.
     pub fn set(&self, verbosity: i64) {
-        self.0
+        self.filter
             .reload(targets(verbosity))
             .expect("the subscriber lives as long as the process");
+    }
+
+    /// Makes a manager's log of all lines that follow, in this format; the first choice stays.
+    pub fn choose(&self, format: Format) {
+        self.format.set(format);
     }
 }
 

@@ -8,4 +8,5 @@ mod example;
 mod generate;
 mod init;
 mod main_job;
+mod manager;
 mod testbed;

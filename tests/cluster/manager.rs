@@ -150,17 +150,19 @@ async fn lead_often(
         match round {
             0 => elector.release().await,
             1 => drop(elector),
+            // It stands still, and knows by itself when it leads no more.
             _ => {
-                while own.holds() {
-                    // It stands still; then it knows that it leads no more.
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
+                until("the end of its leadership", async || match own.holds() {
+                    true => Err("it still leads".to_owned()),
+                    false => Ok(()),
+                })
+                .await;
             }
         }
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn several_electors_never_lead_at_once() -> Result<()> {
     let (client, namespace) = prepare().await?;
     let (leaders, led) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
@@ -168,12 +170,10 @@ async fn several_electors_never_lead_at_once() -> Result<()> {
         .map(|_| {
             let settings = short(&namespace);
             let (leaders, led) = (Arc::clone(&leaders), led.clone());
-            tokio::spawn(lead_often(client.clone(), settings, leaders, led))
+            lead_often(client.clone(), settings, leaders, led)
         })
         .collect();
-    for task in tasks {
-        task.await?;
-    }
+    futures::future::join_all(tasks).await;
     assert_eq!(led.load(Ordering::Relaxed), 9);
     let transitions = lease(&client, &namespace).await?.lease_transitions;
     assert!(transitions.unwrap_or_default() >= 8, "{transitions:?}");

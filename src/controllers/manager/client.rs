@@ -51,7 +51,11 @@ struct Warnings(Arc<Mutex<HashSet<String>>>);
 impl Warnings {
     fn log<B>(&self, response: http::Response<B>) -> http::Response<B> {
         for warning in response.headers().get_all(WARNING) {
-            let text = warning.to_str().unwrap_or_default();
+            let header = warning.to_str().unwrap_or_default();
+            let quoted = header
+                .split_once('"')
+                .and_then(|(_, rest)| rest.rsplit_once('"'));
+            let text = quoted.map_or(header, |(text, _)| text);
             let mut told = self.0.lock().expect("no holder of the lock panics");
             if told.insert(text.to_owned()) {
                 tracing::warn!("the API server says: {text}");

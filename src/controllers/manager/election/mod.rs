@@ -222,15 +222,20 @@ impl Elector {
 
     /// Renews the Lease until it is lost, and says how that came about.
     pub async fn keep(&mut self) -> Error {
+        let mut problem = None;
         let loss = loop {
-            tokio::time::sleep(self.settings.retry_period).await;
+            let next = Instant::now() + self.settings.retry_period;
+            let end = self.leadership.end().unwrap_or(next);
+            tokio::time::sleep_until(end.min(next).into()).await;
+            if !self.leadership.holds() {
+                let problem = problem.unwrap_or_else(|| "this process stood still".to_owned());
+                break self.not_renewed(problem);
+            }
             let started = Instant::now();
-            let Some(end) = self.leadership.end().filter(|end| *end > started) else {
-                break self.not_renewed("this process stood still".to_owned());
-            };
-            let problem = match tokio::time::timeout_at(end.into(), self.attempt()).await {
+            let failed = match tokio::time::timeout_at(end.into(), self.attempt()).await {
                 Ok(Ok(Attempt::Ours)) => {
                     self.renewed(started);
+                    problem = None;
                     continue;
                 }
                 Ok(Ok(Attempt::Theirs(holder))) => {
@@ -238,20 +243,14 @@ impl Elector {
                     break Loss::Taken { lease, holder };
                 }
                 Ok(Ok(Attempt::Raced)) => "somebody else wrote it at the same time".to_owned(),
-                Ok(Err(failed)) => match self.explain(failed) {
-                    Ok(problem) => problem,
-                    Err(error) => error.to_string(),
-                },
+                Ok(Err(failed)) => self
+                    .explain(failed)
+                    .unwrap_or_else(|error| error.to_string()),
                 Err(_) => "the API server did not answer".to_owned(),
             };
-            tracing::warn!(
-                error = problem,
-                "cannot renew the lease {}",
-                self.settings.lease()
-            );
-            if !self.leadership.holds() {
-                break self.not_renewed(problem);
-            }
+            let lease = self.settings.lease();
+            tracing::warn!(error = failed, "cannot renew the lease {lease}");
+            problem = Some(failed);
         };
         self.stop_leading();
         Error::Lost(loss)
@@ -286,7 +285,7 @@ impl Elector {
 
     /// Writes an event that this one leads no more.
     pub(super) async fn say_stopped(&self) {
-        self.event("stopped leading").await;
+        self.event("StopLeading", "stopped leading").await;
     }
 
     async fn write_released(&self) -> kube::Result<()> {
@@ -412,7 +411,7 @@ impl Elector {
         let lease = self.settings.lease();
         tracing::info!(klog = true, "successfully acquired lease {lease}");
         // Whoever leads has better things to wait for.
-        tokio::spawn(self.event("became leader"));
+        tokio::spawn(self.event("BecomeLeader", "became leader"));
     }
 
     fn renewed(&self, started: Instant) {
@@ -473,7 +472,9 @@ impl Elector {
 
     /// Logs what happened, and returns what writes it as an event on the Lease; without the permission for that, the
     /// log has it.
-    fn event(&self, what: &str) -> impl Future<Output = ()> + Send + 'static {
+    ///
+    /// kube takes events for repetitions of one, and drops what they say, unless their `action` differs.
+    fn event(&self, action: &str, what: &str) -> impl Future<Output = ()> + Send + 'static {
         let note = format!("{} {what}", self.settings.holder);
         let lease = self.ours.clone().unwrap_or_default();
         let object = reference(&lease);
@@ -482,7 +483,7 @@ impl Elector {
             type_: EventType::Normal,
             reason: "LeaderElection".to_owned(),
             note: Some(note),
-            action: "LeaderElection".to_owned(),
+            action: action.to_owned(),
             secondary: None,
         };
         let (recorder, limit) = (self.recorder.clone(), self.request_timeout());

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,8 +22,9 @@ use kube::{Client, Config};
 use tokio::sync::oneshot;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::support::binaries;
 use crate::support::control_plane::{self, ControlPlane};
-use crate::support::wait::{DEADLINE, until};
+use crate::support::wait::{DEADLINE, for_object, until};
 
 /// Long enough that nothing runs out by itself while a test runs.
 const LONG: Duration = Duration::from_secs(3600);
@@ -274,6 +276,87 @@ async fn a_lease_that_somebody_took_is_lost_at_once_and_one_that_was_deleted_com
         panic!("{lost:?}")
     };
     assert_eq!(holder, "thief");
+    Ok(())
+}
+
+/// Starts kube-controller-manager with hardly any controller: it is led by client-go's election.
+fn start_client_go(
+    kubeconfig: &Path,
+    namespace: &str,
+    log: &Path,
+) -> Result<tokio::process::Child> {
+    let child = tokio::process::Command::new(binaries::kube_controller_manager()?)
+        .arg(format!("--kubeconfig={}", kubeconfig.display()))
+        .arg(format!("--leader-elect-resource-namespace={namespace}"))
+        .arg(format!(
+            "--leader-elect-resource-name={}",
+            manager::election::LEASE
+        ))
+        .args(["--leader-elect=true", "--leader-elect-lease-duration=3s"])
+        .args([
+            "--leader-elect-renew-deadline=2s",
+            "--leader-elect-retry-period=200ms",
+        ])
+        .args([
+            "--secure-port=0",
+            "--controllers=ttl-after-finished-controller",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(log)?)
+        .kill_on_drop(true)
+        .spawn()?;
+    Ok(child)
+}
+
+#[tokio::test]
+async fn client_go_and_this_elector_exclude_each_other() -> Result<()> {
+    let (client, namespace) = prepare().await?;
+    let mut ours = elector(&client, &short(&namespace));
+    acquire(&mut ours).await?;
+    let shared = ControlPlane::shared().await;
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("log");
+    let mut theirs = start_client_go(shared.kubeconfig(), &namespace, &log)?;
+    let its_start = until("its first attempt", async || {
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        match text
+            .to_lowercase()
+            .contains("attempting to acquire leader lease")
+        {
+            true => Ok(()),
+            false => Err(text),
+        }
+    });
+    tokio::select! {
+        () = its_start => {}
+        lost = ours.keep() => panic!("{lost:?}"),
+    }
+    // Twice the term that it would have to wait for a leader that is gone.
+    let kept = tokio::time::timeout(Duration::from_secs(6), ours.keep()).await;
+    assert!(
+        kept.is_err(),
+        "it took the lease of a leader that renews: {kept:?}"
+    );
+    ours.release().await;
+    let leases: Api<Lease> = Api::namespaced(client.clone(), &namespace);
+    let is_led = |lease: Option<&Lease>| {
+        let holder = lease.and_then(|lease| lease.spec.as_ref()?.holder_identity.as_ref());
+        holder.is_some_and(|holder| !holder.is_empty())
+    };
+    for_object(
+        &leases,
+        manager::election::LEASE,
+        "is led by client-go",
+        is_led,
+    )
+    .await;
+    let mut next = elector(&client, &short(&namespace));
+    let early = tokio::time::timeout(Duration::from_secs(6), next.acquire()).await;
+    assert!(early.is_err(), "client-go renews: {early:?}");
+    theirs.kill().await?;
+    acquire(&mut next).await?;
+    assert_eq!(lease(&client, &namespace).await?.lease_transitions, Some(2));
     Ok(())
 }
 

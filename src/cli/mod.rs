@@ -16,7 +16,7 @@ pub mod generate;
 pub mod help;
 pub mod init;
 pub mod line;
-mod logging;
+pub mod logging;
 mod output;
 mod plugins;
 mod runtime;

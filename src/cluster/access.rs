@@ -126,6 +126,16 @@ fn log_warnings<B>(response: http::Response<B>) -> http::Response<B> {
     response
 }
 
+/// Returns the configuration of the client library that `access` leads to, for a caller with a client of its own.
+///
+/// # Errors
+/// As [`Cluster::connect`].
+pub async fn client_config(access: &Access) -> Result<Config> {
+    let mut config = load_config(access).await?;
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    Ok(config)
+}
+
 async fn load_config(access: &Access) -> Result<Config> {
     let Some((kubeconfig, paths)) = read_kubeconfig(access)? else {
         let paths: Vec<String> = access

@@ -9,4 +9,5 @@ mod faults;
 mod generate;
 mod init;
 mod main_job;
+mod manager;
 mod testbed;

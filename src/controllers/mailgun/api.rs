@@ -21,6 +21,10 @@ pub const VERSION: &str = "v1beta1";
 /// Version of the implementers' guide, served with the same schema.
 const TUTORIAL_VERSION: &str = "v1alpha1";
 
+#[allow(
+    clippy::duplicated_attributes,
+    reason = "columns and labels of equal values"
+)]
 /// What a MailgunCluster asks for: a mail that asks a person for a cluster.
 #[derive(CustomResource, Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[kube(

@@ -1,4 +1,6 @@
-//! Logs for humans on standard error: level, target, message, fields; no timestamps.
+//! Logs on standard error: a command's remarks (level, target, message, fields; no timestamps), or a manager's log.
+
+mod format;
 
 use std::io;
 
@@ -8,6 +10,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, registry, reload};
 
 use crate::ui;
+pub use format::Format;
+use format::{Chosen, Fields, Lines};
 
 /// Where kube logs each answer of 500 and above as an error, though its caller may well cope with it.
 const KUBE_ANSWERS: &str = "kube_client::client::builder";
@@ -15,25 +19,38 @@ const KUBE_ANSWERS: &str = "kube_client::client::builder";
 const KUBE_TLS: &str = "kube_client::client::tls";
 
 /// The running logs.
-pub struct Logging(reload::Handle<Targets, Registry>);
+pub struct Logging {
+    filter: reload::Handle<Targets, Registry>,
+    format: Chosen,
+}
 
 impl Logging {
     /// Starts logging; once per process.
     pub fn start(verbosity: i64) -> Self {
+        let format = Chosen::default();
         let (filter, handle) = reload::Layer::new(targets(verbosity));
         let lines = fmt::layer()
             .with_writer(Line::default)
-            .without_time()
-            .with_ansi(false);
+            .with_ansi(false)
+            .fmt_fields(Fields(format.clone()))
+            .event_format(Lines::new(format.clone()));
         registry().with(filter).with(lines).init();
-        Self(handle)
+        Self {
+            filter: handle,
+            format,
+        }
     }
 
     /// Changes the verbosity.
     pub fn set(&self, verbosity: i64) {
-        self.0
+        self.filter
             .reload(targets(verbosity))
             .expect("the subscriber lives as long as the process");
+    }
+
+    /// Makes a manager's log of all lines that follow, in this format; the first choice stays.
+    pub fn choose(&self, format: Format) {
+        self.format.set(format);
     }
 }
 
@@ -54,7 +71,9 @@ impl io::Write for Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        ui::write_line(String::from_utf8_lossy(&self.0).trim_end());
+        if !self.0.is_empty() {
+            ui::write_line(String::from_utf8_lossy(&self.0).trim_end());
+        }
     }
 }
 

@@ -10,4 +10,5 @@ mod generate;
 mod init;
 mod main_job;
 mod manager;
+mod run_local;
 mod testbed;

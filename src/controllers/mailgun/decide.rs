@@ -17,6 +17,8 @@ pub const TAKEOVER_AFTER: Duration = Duration::from_secs(75);
 pub const VISIBLE_AFTER: Duration = Duration::from_secs(30 * 60);
 /// Pauses between look-ups of a mail whose outcome is in doubt; the last one is repeated.
 const LOOKUP_PAUSES: [u64; 5] = [15, 30, 60, 120, 300];
+/// Reason of the doubt about an object that has no record although it is old enough to have lost one.
+const RECORD_MISSING: &str = "RecordMissing";
 /// Shortest and longest pause after a refusal.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(600), Duration::from_secs(3600));
 
@@ -186,7 +188,7 @@ fn first_record(observed: &Observed, situation: &Situation) -> Record {
         let last_at = Some(observed.created);
         return Record {
             last_at,
-            ..record.with_problem(State::Uncertain, 0, "RecordMissing")
+            ..record.with_problem(State::Uncertain, 0, RECORD_MISSING)
         };
     }
     record
@@ -339,12 +341,25 @@ fn on_rejection(record: &Record, observed: &Observed, situation: &Situation) -> 
     }
 }
 
+/// Nothing says that a mail without a record was ever tried. It is looked up once, for the case that a record was lost,
+/// but what cannot be found out does not hold it back: it may just have waited long for its Cluster.
+fn only_lacks_its_record(record: &Record) -> bool {
+    let problem = record.error.as_ref();
+    record.attempt == 0 && problem.is_some_and(|problem| problem.reason == RECORD_MISSING)
+}
+
 fn on_doubt(record: &Record, situation: &Situation) -> Step {
     let same_place = record.domain == situation.domain && record.api_base == situation.api_base;
     let last_at = record.last_at.unwrap_or(situation.now);
     let age = situation.now.duration_since(last_at);
-    if !situation.can_look_up || !same_place || age > to_signed(situation.retention) {
-        return Step::Write(record.with_problem(State::Held, 0, "LookupImpossible"));
+    let can_look_up = situation.can_look_up && same_place;
+    let is_too_old = age > to_signed(situation.retention);
+    match only_lacks_its_record(record) {
+        true if !can_look_up => return Step::Write(record.with_state(State::Pending)),
+        false if !can_look_up || is_too_old => {
+            return Step::Write(record.with_problem(State::Held, 0, "LookupImpossible"));
+        }
+        _ => {}
     }
     let (looked_up, count) = situation.lookups;
     let index = usize::try_from(count.saturating_sub(1))
@@ -387,3 +402,6 @@ fn left_until(time: Timestamp, now: Timestamp) -> Option<Duration> {
 fn to_signed(duration: Duration) -> SignedDuration {
     SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,17 +13,32 @@
 //! - [`api`]: the kinds. [`record`]: the outbox and how its copies are read together.
 //! - [`decide`]: from what is observed to the next step, pure. [`message`]: the mail itself, pure.
 //! - [`client`]: Mailgun's HTTP API.
+//! - `reconcile`: observe, decide, act, record; `watch`: which objects, and when; `conditions`: what the status tells.
 
 pub mod api;
 pub mod client;
+mod conditions;
 pub mod decide;
+mod install;
+mod ledger;
+mod machine;
+mod memory;
 pub mod message;
+mod observe;
+mod reconcile;
 pub mod record;
+mod watch;
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use kube::runtime::events::{Recorder, Reporter};
 
 use crate::controllers::manager::{Controller, Work};
 use crate::error::Result;
+pub use install::ensure_installed;
+use memory::Memories;
+use reconcile::Context;
 
 /// What the provider goes by.
 #[derive(Debug, Clone)]
@@ -63,21 +78,31 @@ pub fn controllers(concurrency: usize) -> Vec<Controller> {
     ]
 }
 
+/// What a person writes on an object to resolve a doubt: `assume-sent` or `resend`. It is obeyed once.
+pub const RESOLVE: &str = "mailgun.infrastructure.cluster.x-k8s.io/resolve";
+/// Value of [`RESOLVE`]: send another mail.
+const RESEND: &str = "resend";
+
 /// Runs the controllers until the manager asks them to stop.
 ///
 /// # Errors
-/// The kinds are not installed.
+/// The API server cannot be asked what it serves, or Cluster API is missing.
 pub async fn run(client: kube::Client, settings: Settings, work: Work) -> Result<()> {
-    let _ = (client, settings);
-    work.stopped().await;
-    Ok(())
-}
-
-/// Makes sure that the CRDs are installed, and that Cluster API will recognise them by their contract labels.
-///
-/// # Errors
-/// A CRD is missing, or it lacks the label; the error says how to install it.
-pub async fn ensure_installed(client: &kube::Client) -> Result<()> {
-    let _ = client;
+    let clusters = install::cluster_resource(&client, settings.allow_orphan).await?;
+    let holder = crate::controllers::manager::election::holder();
+    let reporter = Reporter {
+        controller: "mailguncluster-controller".into(),
+        instance: Some(holder.clone()),
+    };
+    let context = Arc::new(Context {
+        recorder: Recorder::new(client.clone(), reporter),
+        memories: Memories::default(),
+        client,
+        settings,
+        clusters,
+        holder,
+        work: work.clone(),
+    });
+    watch::run(context).await;
     Ok(())
 }

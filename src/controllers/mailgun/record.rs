@@ -12,7 +12,7 @@ pub const ANNOTATION: &str = "mailgun.infrastructure.cluster.x-k8s.io/outbox";
 
 /// How far a mail has come.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub enum State {
     /// Nothing was sent for this attempt, and that is certain.

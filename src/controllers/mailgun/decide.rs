@@ -309,13 +309,22 @@ fn on_claim(record: &Record, observed: &Observed, situation: &Situation) -> Step
     match TAKEOVER_AFTER.checked_sub(situation.claim_unchanged) {
         Some(left) if !left.is_zero() => Step::Settle(Some(left)),
         _ if observed.paused => Step::Settle(None),
-        _ => {
-            let last_at = Some(situation.now);
-            Step::Write(Record {
-                last_at,
-                ..record.with_problem(State::Uncertain, 0, "ClaimExpired")
-            })
-        }
+        _ => Step::Write(taken_over(record, situation)),
+    }
+}
+
+/// The mail of a void claim may have been sent long before anybody saw the claim.
+fn taken_over(record: &Record, situation: &Situation) -> Record {
+    let last_at = Some(situation.now);
+    let claimed_at = record.claim.as_ref().map(|claim| claim.at);
+    let age = claimed_at.map(|at| situation.now.duration_since(at));
+    let state = match age.is_some_and(|age| age > to_signed(situation.retention)) {
+        true => State::Held,
+        false => State::Uncertain,
+    };
+    Record {
+        last_at,
+        ..record.with_problem(state, 0, "ClaimExpired")
     }
 }
 
@@ -376,6 +385,21 @@ fn on_doubt(record: &Record, situation: &Situation) -> Step {
     match left_until(due, situation.now) {
         Some(left) => Step::Settle(Some(left)),
         None => Step::LookUp,
+    }
+}
+
+/// Returns from when on the events are to be asked for: as far back as Mailgun has them. A claim that was taken over, or
+/// that came with a copy, may have led to a mail long before this process knew of it.
+pub fn look_up_since(situation: &Situation) -> Timestamp {
+    let since = situation.now.checked_sub(to_signed(situation.retention));
+    since.unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Returns what follows from a look-up that cannot be made.
+pub fn after_impossible(record: &Record, code: u16, reason: &str) -> Record {
+    match only_lacks_its_record(record) {
+        true => record.with_state(State::Pending),
+        false => record.with_problem(State::Held, code, reason),
     }
 }
 

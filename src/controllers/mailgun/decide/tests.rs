@@ -760,3 +760,46 @@ fn only_pending_and_our_own_claim_lead_to_a_mail() {
         }
     }
 }
+
+#[test]
+fn a_void_claim_older_than_mailguns_events_is_held() {
+    for (hours, expected) in [(23, State::Uncertain), (25, State::Held)] {
+        let claim = Claim {
+            at: ago(hours * HOUR),
+            ..claim("theirs")
+        };
+        let record = Record {
+            claim: Some(claim),
+            ..record(State::Claimed)
+        };
+        let situation = Situation {
+            claim_unchanged: TAKEOVER_AFTER,
+            ..situation()
+        };
+        let next = written(next_step(&of(record), &situation));
+        assert_eq!(next.state, expected, "{hours} hours old");
+    }
+}
+
+#[test]
+fn a_mail_is_looked_up_as_far_back_as_mailgun_keeps_events() {
+    assert_eq!(look_up_since(&situation()), ago(24 * HOUR));
+}
+
+#[test]
+fn a_look_up_that_cannot_be_made_holds_what_was_tried_and_nothing_else() {
+    for attempt in [1, 2] {
+        let doubt = Record {
+            attempt,
+            ..record(State::Uncertain)
+        };
+        let held = after_impossible(&doubt, 401, "Unauthorized");
+        assert_eq!((held.state, reason(&held)), (State::Held, "Unauthorized"));
+    }
+    let lost = record(State::Pending).with_problem(State::Uncertain, 0, RECORD_MISSING);
+    let next = after_impossible(&lost, 401, "Unauthorized");
+    assert_eq!(next.state, State::Pending);
+    let imported = record(State::Pending).with_problem(State::Uncertain, 0, "Imported");
+    let next = after_impossible(&imported, 401, "Unauthorized");
+    assert_eq!(next.state, State::Held);
+}

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    capictl::cli::main(std::env::args_os().skip(1).collect())
+    capictl::cli::main(std::env::args_os())
 }

@@ -9,6 +9,8 @@
 //!   the words)  ├─> plugins   an unknown first word
 //!               └─> usage     everything else that clap refuses
 //! ```
+//!
+//! Called by the name `manager`, the program is the Mailgun provider's manager instead, see [`manager`].
 
 pub mod args;
 pub mod config;
@@ -17,8 +19,10 @@ pub mod help;
 pub mod init;
 pub mod line;
 pub mod logging;
+pub mod manager;
 mod output;
 mod plugins;
+pub mod run_local;
 mod runtime;
 mod session;
 mod usage;
@@ -65,6 +69,7 @@ pub enum Command {
     Init(init::InitArgs),
     Generate(generate::GenerateArgs),
     Config(config::ConfigArgs),
+    RunLocal(run_local::RunLocalArgs),
     Version(version::VersionArgs),
     Help(help::HelpArgs),
 }
@@ -80,10 +85,16 @@ pub enum Request {
     Unknown(String),
 }
 
-/// Runs the command line (without the program's name) and returns the exit code.
-pub fn main(typed: Vec<OsString>) -> ExitCode {
-    match run(&typed) {
-        Ok(()) => ExitCode::SUCCESS,
+/// Runs the command line, the program's name first, and returns the exit code.
+pub fn main(mut words: impl Iterator<Item = OsString>) -> ExitCode {
+    let program = words.next().unwrap_or_default();
+    let typed: Vec<OsString> = words.collect();
+    let result = match manager::is_meant(&program) {
+        true => manager::run(&typed),
+        false => run(&typed),
+    };
+    match result {
+        Ok(code) => code,
         Err(failure) => {
             Ui.status(failure.to_string());
             ExitCode::from(failure.kind().exit_code())
@@ -91,13 +102,15 @@ pub fn main(typed: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn run(typed: &[OsString]) -> Result<()> {
+fn run(typed: &[OsString]) -> Result<ExitCode> {
     let mut definition = Cli::command();
     match parse_with(&mut definition, typed)? {
         Request::Run(cli) => dispatch(*cli, &mut definition),
-        Request::Help(path, detail) => {
-            output::print(&help::render(&mut definition, &path, detail)?)
-        }
+        Request::Help(path, detail) => done(output::print(&help::render(
+            &mut definition,
+            &path,
+            detail,
+        )?)),
         Request::Unknown(word) => {
             plugins::run(&word, typed)?;
             Err(usage::unknown_plugin(&word, &definition))
@@ -140,14 +153,15 @@ fn parse_with(definition: &mut clap::Command, typed: &[OsString]) -> Result<Requ
 }
 
 /// Calls the command. A group without a child shows its help, as with clusterctl.
-fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<()> {
+fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<ExitCode> {
     let Cli { global, command } = cli;
     let help_of = |path: &[&str], definition: &mut clap::Command| {
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
         output::print(&help::render(definition, &path, Detail::Short)?)
     };
-    match command {
+    let result = match command {
         None => help_of(&[], definition),
+        Some(Command::RunLocal(args)) => return args.run(global),
         Some(Command::Help(args)) => output::print(&args.run(definition)?),
         Some(Command::Version(args)) => output::print(&args.run()?),
         Some(Command::Init(args)) => online(global, args.left_behind(), async |session| {
@@ -165,7 +179,13 @@ fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<()> {
                 command.run(session).await
             }),
         },
-    }
+    };
+    done(result)
+}
+
+/// What ended well is a success.
+fn done(result: Result<()>) -> Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 /// Returns the definition of the whole command line, for the reference and for tests.

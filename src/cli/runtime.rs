@@ -1,7 +1,8 @@
 //! The asynchronous runtime of a command, and what Ctrl-C and SIGTERM do to it.
 //!
-//! The first signal ends the work at its next await, so that guards put temporary files and the terminal in order.
-//! The second one, or one that comes when only printing is left, ends the process at once.
+//! The first signal ends the work at its next await, so that guards put temporary files and the terminal in order;
+//! work that runs until then is told, and ends by itself. The second one, or one that comes when only printing is left,
+//! ends the process at once.
 
 use std::future::Future;
 use std::io;
@@ -72,6 +73,31 @@ impl Runtime {
                 result = work => result,
             }
         })
+    }
+}
+
+impl Runtime {
+    /// Does work that goes on until a signal comes, and ends by itself after that. It is handed what waits for the
+    /// signal and returns its name.
+    pub fn serve<T>(&mut self, work: impl AsyncFnOnce(FirstSignal) -> T) -> T {
+        let signal = self.interrupted.take().expect("a runtime runs one command");
+        self.tokio
+            .as_ref()
+            .expect("it is there until the drop")
+            .block_on(work(FirstSignal(signal)))
+    }
+}
+
+/// What waits for the first signal.
+#[derive(Debug)]
+pub struct FirstSignal(oneshot::Receiver<&'static str>);
+
+impl FirstSignal {
+    /// Waits for it and returns its name; to be awaited to the end once. May be given up and begun again before that.
+    pub async fn received(&mut self) -> &'static str {
+        (&mut self.0)
+            .await
+            .expect("whoever listens for signals does so to the end")
     }
 }
 

@@ -25,24 +25,33 @@ pub fn online(
     http::install_tls_provider();
     let mut runtime = Runtime::start()?;
     let text = runtime.run(left_behind, async {
-        let mut session = open(global).await?;
+        let logging = Logging::start(global.verbosity);
+        let mut session = open(global, Environment::from_process(), &logging, 0).await?;
         command(&mut session).await
     })?;
     output::print(&text)
 }
 
-async fn open(global: GlobalArgs) -> Result<Session> {
+/// Loads the configuration, and logs from then on as flags or configuration say, but not less than `least`.
+///
+/// # Errors
+/// The configuration cannot be read.
+pub async fn open(
+    global: GlobalArgs,
+    environment: Environment,
+    logging: &Logging,
+    least: i64,
+) -> Result<Session> {
     let GlobalArgs {
         verbosity, config, ..
     } = global;
-    let logging = Logging::start(verbosity);
     let http = Http::new(USER_AGENT);
-    let config = Config::load(given(config).as_deref(), Environment::from_process(), &http).await?;
+    let config = Config::load(given(config).as_deref(), environment, &http).await?;
     // As with clusterctl, `-v 0` is like no `-v` at all.
-    if verbosity == 0
-        && let Some(level) = config.log_level()?
-    {
-        logging.set(level.into());
-    }
+    let level = match verbosity {
+        0 => config.log_level()?.map_or(0, i64::from),
+        given => given,
+    };
+    logging.set(level.max(least));
     Ok(Session::new(config, http))
 }

@@ -23,6 +23,7 @@ pub fn explain(error: &clap::Error, line: &CommandLine, definition: &Command) ->
         ErrorKind::InvalidValue => finding.invalid_choice(),
         ErrorKind::ValueValidation => finding.invalid_value(),
         ErrorKind::MissingRequiredArgument => finding.missing_arguments(),
+        ErrorKind::ArgumentConflict => finding.conflict(),
         ErrorKind::InvalidUtf8 => Failure::new("an argument is not valid UTF-8"),
         _ => Failure::new(finding.own_words()),
     };
@@ -65,7 +66,7 @@ fn find<'a>(definition: &'a Command, path: &[String]) -> (&'a Command, String) {
             .expect("the path was found before")
     };
     let command = path.iter().fold(definition, step);
-    let words: Vec<&str> = std::iter::once("capictl")
+    let words: Vec<&str> = std::iter::once(definition.get_name())
         .chain(path.iter().map(String::as_str))
         .collect();
     (command, words.join(" "))
@@ -189,6 +190,15 @@ impl Finding<'_> {
                 self.text(ContextKind::InvalidArg)
             )),
         }
+    }
+
+    fn conflict(&self) -> Failure {
+        let other = self.text(ContextKind::PriorArg);
+        Failure::new(format!(
+            "`{}` and `{}` exclude each other",
+            self.argument(),
+            name_of_argument(&other)
+        ))
     }
 
     /// Returns clap's own first line, for findings that no definition of ours leads to today.

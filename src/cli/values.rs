@@ -1,6 +1,7 @@
 //! Values as Go reads them from a command line, since that is what clusterctl's users type.
 
 use std::fmt;
+use std::time::Duration;
 
 /// A text that is not a value of the type that the flag wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,12 @@ pub enum ValueError {
     /// A whole number that 64 bits do not hold.
     #[error("the number is out of range")]
     Range,
+    /// No number of things.
+    #[error("expected a whole number from 1 to 1000")]
+    Count,
+    /// No length of time.
+    #[error("expected a duration, e.g. `15s`, `1m30s` or `500ms`")]
+    Duration,
 }
 
 /// Reads a bool as Go's `strconv.ParseBool` does.
@@ -50,6 +57,57 @@ pub fn parse_integer(text: &str) -> Result<i64, ValueError> {
     let magnitude = i128::from_str_radix(&digits, base).map_err(|_| ValueError::Range)?;
     let value = if negative { -magnitude } else { magnitude };
     i64::try_from(value).map_err(|_| ValueError::Range)
+}
+
+/// Reads how many of something there are to be.
+///
+/// # Errors
+/// It is no number, or an absurd one.
+pub fn parse_count(text: &str) -> Result<usize, ValueError> {
+    match parse_integer(text) {
+        Ok(count @ 1..=1000) => Ok(usize::try_from(count).expect("it is small")),
+        _ => Err(ValueError::Count),
+    }
+}
+
+/// Reads a duration as Go's `time.ParseDuration` does, but none below zero.
+///
+/// # Errors
+/// It is none, or too long.
+pub fn parse_duration(text: &str) -> Result<Duration, ValueError> {
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(ValueError::Duration);
+    }
+    let mut sum = Duration::ZERO;
+    while !rest.is_empty() {
+        let (part, after) = split_duration(rest).ok_or(ValueError::Duration)?;
+        sum = sum.checked_add(part).ok_or(ValueError::Range)?;
+        rest = after;
+    }
+    Ok(sum)
+}
+
+/// Splits `1.5h30m` into one and a half hours and `30m`.
+fn split_duration(text: &str) -> Option<(Duration, &str)> {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let (number, rest) = text.split_at(text.find(|c| !is_number(c))?);
+    let (unit, rest) = rest.split_at(rest.find(is_number).unwrap_or(rest.len()));
+    let seconds = match unit {
+        "ns" => 1e-9,
+        "us" | "µs" | "μs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    let part = Duration::try_from_secs_f64(number * seconds).ok()?;
+    Some((part, rest))
 }
 
 /// Returns the base that a number's prefix tells, and its digits. The 0 of an octal number stays, it is a digit too.
@@ -104,6 +162,39 @@ mod tests {
         }
         for text in ["", "yes", "no", "tRUE", "on", "2", " true"] {
             assert_eq!(parse_bool(text), Err(ValueError::Bool), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_those_of_go() {
+        let table = [
+            ("0", 0),
+            ("15s", 15_000),
+            ("+2s", 2_000),
+            ("1m30s", 90_000),
+            ("1.5h", 5_400_000),
+            (".5s", 500),
+            ("1.s", 1_000),
+            ("500ms", 500),
+            ("2000000ns", 2),
+            ("24h0m0s", 86_400_000),
+        ];
+        for (text, milliseconds) in table {
+            let duration = parse_duration(text).map(|duration| duration.as_millis());
+            assert_eq!(duration, Ok(milliseconds), "{text}");
+        }
+        for text in [
+            "", "+", "-1s", "15", "s", "1 s", "1d", "1s2", ".s", "1..2s", "é", "1e3s", "NaNs",
+        ] {
+            assert_eq!(parse_duration(text), Err(ValueError::Duration), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_count_is_at_least_one() {
+        assert_eq!(parse_count("0x10"), Ok(16));
+        for text in ["0", "-1", "1001", "many", "99999999999999999999"] {
+            assert_eq!(parse_count(text), Err(ValueError::Count), "{text}");
         }
     }
 

@@ -30,6 +30,13 @@ pub struct Access {
     pub no_proxy: Option<String>,
 }
 
+impl Access {
+    /// Tells whether only the credentials of the Pod are left, since there is no kubeconfig.
+    pub fn is_in_cluster(&self) -> bool {
+        self.kubeconfig.is_none() && !self.search.iter().any(|path| path.exists())
+    }
+}
+
 /// A connected management cluster.
 ///
 /// Making one sends no request: whether the server is there shows at the first one.

@@ -23,6 +23,20 @@ pub const NO_PROXY_LOWER: &str = "no_proxy";
 pub const CLUSTER_TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
 /// How much is logged, when the command line has no `-v`. The configuration file may have it too.
 pub const CLUSTERCTL_LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
+/// Set to anything: no colours. See <https://no-color.org>.
+pub const NO_COLOR: &str = "NO_COLOR";
+/// The Mailgun domain that mails are sent through. The configuration file may have it too, as all that follow.
+pub const MAILGUN_DOMAIN: &str = "MAILGUN_DOMAIN";
+/// The Mailgun key that mails are sent with.
+pub const MAILGUN_API_KEY: &str = "MAILGUN_API_KEY";
+/// A Mailgun key that may read events, where [`MAILGUN_API_KEY`] may only send.
+pub const MAILGUN_EVENTS_API_KEY: &str = "MAILGUN_EVENTS_API_KEY";
+/// Mailgun's API: `us`, `eu` or a URL.
+pub const MAILGUN_API_BASE: &str = "MAILGUN_API_BASE";
+/// The recipient of all mails.
+pub const MAIL_RECIPIENT: &str = "MAIL_RECIPIENT";
+/// The same; the implementers' guide has used both names.
+pub const MAILGUN_RECIPIENT: &str = "MAILGUN_RECIPIENT";
 
 /// A snapshot of the process environment. Its values are not printed, for there may be tokens among them.
 #[derive(Clone, Default)]
@@ -60,6 +74,11 @@ impl Environment {
     /// Returns the value of a variable unless it is empty.
     pub fn get_non_empty(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// Tells whether the user wants no colours.
+    pub fn no_color(&self) -> bool {
+        self.get_non_empty(NO_COLOR).is_some()
     }
 }
 

@@ -7,6 +7,7 @@ pub mod generate_yaml;
 pub mod init;
 mod releases;
 mod rendering;
+pub mod run_local;
 
 use std::path::PathBuf;
 

@@ -77,13 +77,16 @@ impl Flag {
     }
 }
 
-/// Returns the paths of our commands, less the `help` that every tool has its own way with.
+/// Commands that clusterctl does not have, and the `help` that every tool has its own way with.
+const OWN: [&str; 2] = ["help", "run-local"];
+
+/// Returns the paths of the commands that clusterctl has too.
 fn commands() -> Vec<Vec<String>> {
     fn collect(command: &clap::Command, path: &[String], found: &mut Vec<Vec<String>>) {
         found.push(path.to_vec());
         for child in command
             .get_subcommands()
-            .filter(|child| child.get_name() != "help")
+            .filter(|child| !OWN.contains(&child.get_name()))
         {
             collect(
                 child,

@@ -28,7 +28,7 @@ fn interrupted(line: &str, signal: &str) -> Run {
 }
 
 /// Waits for the one connection; a deadline, lest a command that fails early hangs the test.
-fn accept(server: TcpListener) -> TcpStream {
+pub fn accept(server: TcpListener) -> TcpStream {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(server.accept().unwrap().0));
     receiver
@@ -36,7 +36,7 @@ fn accept(server: TcpListener) -> TcpStream {
         .expect("the command asks for its configuration file")
 }
 
-fn send(signal: &str, child: &Child) {
+pub fn send(signal: &str, child: &Child) {
     let kill = format!("kill -{signal} {}", child.id());
     assert!(
         Command::new("sh")

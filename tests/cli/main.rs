@@ -13,6 +13,7 @@ mod interruption;
 mod logging;
 mod plugins;
 mod reference;
+mod run_local;
 mod usage;
 mod version;
 mod write_to;

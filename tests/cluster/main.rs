@@ -11,4 +11,5 @@ mod init;
 mod mailgun;
 mod main_job;
 mod manager;
+mod run_local;
 mod testbed;

@@ -8,6 +8,7 @@ mod example;
 mod faults;
 mod generate;
 mod init;
+mod mailgun;
 mod main_job;
 mod manager;
 mod run_local;

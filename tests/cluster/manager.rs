@@ -88,11 +88,11 @@ async fn lease(client: &Client, namespace: &str) -> Result<LeaseSpec> {
 
 /// What is logged on this thread.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
+pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     /// Takes the log of this thread until the guard is dropped.
-    fn record() -> (Self, tracing::subscriber::DefaultGuard) {
+    pub fn record() -> (Self, tracing::subscriber::DefaultGuard) {
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt()
             .with_writer(log.clone())
@@ -103,7 +103,7 @@ impl Log {
         (log, tracing::subscriber::set_default(subscriber))
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -422,7 +422,7 @@ fn manager_settings(election: Settings) -> manager::Settings {
     }
 }
 
-async fn config(path: &Path) -> Result<Config> {
+pub async fn config(path: &Path) -> Result<Config> {
     let kubeconfig = Kubeconfig::read_from(path)?;
     let mut config =
         Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;

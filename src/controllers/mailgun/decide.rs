@@ -17,6 +17,8 @@ pub const TAKEOVER_AFTER: Duration = Duration::from_secs(75);
 pub const VISIBLE_AFTER: Duration = Duration::from_secs(30 * 60);
 /// Pauses between look-ups of a mail whose outcome is in doubt; the last one is repeated.
 const LOOKUP_PAUSES: [u64; 5] = [15, 30, 60, 120, 300];
+/// Reason of the doubt about an object that has no record although it is old enough to have lost one.
+const RECORD_MISSING: &str = "RecordMissing";
 /// Shortest and longest pause after a refusal.
 const REFUSED_PAUSE: (Duration, Duration) = (Duration::from_secs(600), Duration::from_secs(3600));
 
@@ -186,7 +188,7 @@ fn first_record(observed: &Observed, situation: &Situation) -> Record {
         let last_at = Some(observed.created);
         return Record {
             last_at,
-            ..record.with_problem(State::Uncertain, 0, "RecordMissing")
+            ..record.with_problem(State::Uncertain, 0, RECORD_MISSING)
         };
     }
     record
@@ -307,13 +309,22 @@ fn on_claim(record: &Record, observed: &Observed, situation: &Situation) -> Step
     match TAKEOVER_AFTER.checked_sub(situation.claim_unchanged) {
         Some(left) if !left.is_zero() => Step::Settle(Some(left)),
         _ if observed.paused => Step::Settle(None),
-        _ => {
-            let last_at = Some(situation.now);
-            Step::Write(Record {
-                last_at,
-                ..record.with_problem(State::Uncertain, 0, "ClaimExpired")
-            })
-        }
+        _ => Step::Write(taken_over(record, situation)),
+    }
+}
+
+/// The mail of a void claim may have been sent long before anybody saw the claim.
+fn taken_over(record: &Record, situation: &Situation) -> Record {
+    let last_at = Some(situation.now);
+    let claimed_at = record.claim.as_ref().map(|claim| claim.at);
+    let age = claimed_at.map(|at| situation.now.duration_since(at));
+    let state = match age.is_some_and(|age| age > to_signed(situation.retention)) {
+        true => State::Held,
+        false => State::Uncertain,
+    };
+    Record {
+        last_at,
+        ..record.with_problem(state, 0, "ClaimExpired")
     }
 }
 
@@ -339,12 +350,25 @@ fn on_rejection(record: &Record, observed: &Observed, situation: &Situation) -> 
     }
 }
 
+/// Nothing says that a mail without a record was ever tried. It is looked up once, for the case that a record was lost,
+/// but what cannot be found out does not hold it back: it may just have waited long for its Cluster.
+fn only_lacks_its_record(record: &Record) -> bool {
+    let problem = record.error.as_ref();
+    record.attempt == 0 && problem.is_some_and(|problem| problem.reason == RECORD_MISSING)
+}
+
 fn on_doubt(record: &Record, situation: &Situation) -> Step {
     let same_place = record.domain == situation.domain && record.api_base == situation.api_base;
     let last_at = record.last_at.unwrap_or(situation.now);
     let age = situation.now.duration_since(last_at);
-    if !situation.can_look_up || !same_place || age > to_signed(situation.retention) {
-        return Step::Write(record.with_problem(State::Held, 0, "LookupImpossible"));
+    let can_look_up = situation.can_look_up && same_place;
+    let is_too_old = age > to_signed(situation.retention);
+    match only_lacks_its_record(record) {
+        true if !can_look_up => return Step::Write(record.with_state(State::Pending)),
+        false if !can_look_up || is_too_old => {
+            return Step::Write(record.with_problem(State::Held, 0, "LookupImpossible"));
+        }
+        _ => {}
     }
     let (looked_up, count) = situation.lookups;
     let index = usize::try_from(count.saturating_sub(1))
@@ -361,6 +385,21 @@ fn on_doubt(record: &Record, situation: &Situation) -> Step {
     match left_until(due, situation.now) {
         Some(left) => Step::Settle(Some(left)),
         None => Step::LookUp,
+    }
+}
+
+/// Returns from when on the events are to be asked for: as far back as Mailgun has them. A claim that was taken over, or
+/// that came with a copy, may have led to a mail long before this process knew of it.
+pub fn look_up_since(situation: &Situation) -> Timestamp {
+    let since = situation.now.checked_sub(to_signed(situation.retention));
+    since.unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// Returns what follows from a look-up that cannot be made.
+pub fn after_impossible(record: &Record, code: u16, reason: &str) -> Record {
+    match only_lacks_its_record(record) {
+        true => record.with_state(State::Pending),
+        false => record.with_problem(State::Held, code, reason),
     }
 }
 
@@ -387,3 +426,6 @@ fn left_until(time: Timestamp, now: Timestamp) -> Option<Duration> {
 fn to_signed(duration: Duration) -> SignedDuration {
     SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -224,7 +224,7 @@ impl One<'_> {
         before: Option<&Record>,
         after: &Record,
     ) -> Result<Next, Error> {
-        if before.is_none_or(|before| before.state != after.state) {
+        if before.is_none_or(|before| (before.state, before.via) != (after.state, after.via)) {
             self.tell(&object, after).await;
         }
         Ok(Next::Continue(Box::new(object)))
@@ -389,7 +389,7 @@ impl One<'_> {
         let Some(record) = record else {
             return Ok(Next::Again);
         };
-        let since = record.last_at.unwrap_or(situation.now);
+        let since = decide::look_up_since(situation);
         let found = settings.mailgun.look_up(&record.mid, since).await;
         memories.looked_up(&self.key, &record, Timestamp::now());
         let (result, changed) = match found {
@@ -409,7 +409,7 @@ impl One<'_> {
             ),
             LookUp::Impossible { code, reason, .. } => (
                 LookupResult::Forbidden,
-                Some(record.with_problem(State::Held, code, reason)),
+                Some(decide::after_impossible(&record, code, reason)),
             ),
             LookUp::Failed { code, reason, .. } => {
                 tracing::info!(code, reason, "Mailgun's events cannot be looked up now");

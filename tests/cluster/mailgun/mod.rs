@@ -1,0 +1,7 @@
+//! The Mailgun provider on a real API server, beside the real core manager, with a stand-in for Mailgun.
+
+mod bed;
+mod gates;
+mod lost_answers;
+mod refusals;
+mod under_core;

@@ -13,9 +13,11 @@
 //! - [`api`]: the kinds. [`record`]: the outbox and how its copies are read together.
 //! - [`decide`]: from what is observed to the next step, pure.
 //! - [`message`]: the mail itself, pure.
+//! - [`release`]: what `init` installs: names, version and the embedded files.
 
 pub mod api;
 pub mod decide;
 
 pub mod message;
 pub mod record;
+pub mod release;

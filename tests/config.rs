@@ -74,7 +74,7 @@ async fn no_configuration_file_is_no_error_and_none_is_made() {
     let home = Home::new();
     let config = home.load().await.unwrap();
     assert_eq!(config.path(), None);
-    assert_eq!(config.providers().unwrap().len(), 66);
+    assert_eq!(config.providers().unwrap().len(), 67);
     assert_eq!(config.overrides_folder().unwrap(), None);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }

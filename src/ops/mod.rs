@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use crate::cluster::{self, Access, Cluster};
 use crate::config::Config;
+use crate::controllers::mailgun::release as mailgun;
 use crate::error::{Failure, Result};
 use crate::http::Http;
 use crate::model::ProviderType;
@@ -33,11 +34,12 @@ impl Session {
     /// Returns what provider repositories need to know of the configuration.
     fn repository_settings(&self) -> Result<Settings> {
         let overrides_folder = self.config.overrides_folder()?;
-        Ok(Settings::new(
+        let settings = Settings::new(
             self.http.clone(),
             self.config.github_token(),
             overrides_folder,
-        ))
+        );
+        Ok(settings.with_embedded([mailgun::RELEASE]))
     }
 
     /// Returns the way to the management cluster.

@@ -6,5 +6,6 @@
 mod support;
 
 mod generate_provider;
+mod mailgun;
 mod releases;
 mod rules;

@@ -12,8 +12,6 @@ pub enum Kind {
     Failed,
     /// The user interrupted the command: exit code 130, as shells report it.
     Interrupted,
-    /// The reader of standard output went away; nothing to report.
-    BrokenPipe,
 }
 
 impl Kind {
@@ -22,7 +20,6 @@ impl Kind {
         match self {
             Self::Failed => 1,
             Self::Interrupted => 130,
-            Self::BrokenPipe => 0,
         }
     }
 }
@@ -99,6 +96,14 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Tells whether the failure was made of an error of this type that satisfies a condition.
+    pub fn is<E: std::error::Error + Send + Sync + 'static>(
+        &self,
+        condition: impl Fn(&E) -> bool,
+    ) -> bool {
+        self.error.downcast_ref::<E>().is_some_and(condition)
     }
 
     /// Returns what kind of failure it is.

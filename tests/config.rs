@@ -278,7 +278,7 @@ async fn overrides_are_beside_the_file_or_where_the_configuration_says() {
     let config = home.config("overridesFolder: ${HOME\n", &[]).await;
     insta::assert_snapshot!(home.explain(&config.overrides_folder().unwrap_err()), @r"
     cannot expand the variables in `overridesFolder`
-    caused by: `${` has no closing brace
+    caused by: invalid variable reference at line 1, column 1: `HOME` is followed neither by `}` nor by an operator
     hint: `$${` stands for a literal `${`
     ");
 }

@@ -1,12 +1,18 @@
 //! Logs for humans on standard error: level, target, message, fields; no timestamps.
 
+use std::io;
+
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, registry, reload};
 
+use crate::ui;
+
 /// Where kube logs each answer of 500 and above as an error, though its caller may well cope with it.
 const KUBE_ANSWERS: &str = "kube_client::client::builder";
+/// Where kube warns, once for each client it makes, that the kubeconfig turns off the check of certificates.
+const KUBE_TLS: &str = "kube_client::client::tls";
 
 /// The running logs.
 pub struct Logging(reload::Handle<Targets, Registry>);
@@ -16,7 +22,7 @@ impl Logging {
     pub fn start(verbosity: i64) -> Self {
         let (filter, handle) = reload::Layer::new(targets(verbosity));
         let lines = fmt::layer()
-            .with_writer(std::io::stderr)
+            .with_writer(Line::default)
             .without_time()
             .with_ansi(false);
         registry().with(filter).with(lines).init();
@@ -28,6 +34,27 @@ impl Logging {
         self.0
             .reload(targets(verbosity))
             .expect("the subscriber lives as long as the process");
+    }
+}
+
+/// A line of the log on its way to standard error, where it must not cut into a progress line.
+#[derive(Default)]
+struct Line(Vec<u8>);
+
+impl io::Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        ui::write_line(String::from_utf8_lossy(&self.0).trim_end());
     }
 }
 
@@ -49,6 +76,7 @@ fn targets(verbosity: i64) -> Targets {
         .with_default(others)
         .with_target("capictl", own)
         .with_target(KUBE_ANSWERS, answers)
+        .with_target(KUBE_TLS, answers)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub fn main(typed: Vec<OsString>) -> ExitCode {
     match run(&typed) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            Ui::default().status(failure.to_string());
+            Ui.status(failure.to_string());
             ExitCode::from(failure.kind().exit_code())
         }
     }

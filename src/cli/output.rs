@@ -39,7 +39,7 @@ impl Explain for Error {
 /// # Errors
 /// Standard output cannot be written to for another reason, such as a full disk.
 pub fn print(text: &str) -> Result<()> {
-    match Ui::default().data(text) {
+    match Ui.data(text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Stdout(error).into()),
         _ => Ok(()),
     }

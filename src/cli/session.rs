@@ -9,7 +9,6 @@ use crate::config::{Config, Environment};
 use crate::error::Result;
 use crate::http::{self, Http};
 use crate::ops::Session;
-use crate::ui::Ui;
 
 /// What this program calls itself to servers.
 const USER_AGENT: &str = concat!("capictl/", env!("CARGO_PKG_VERSION"));
@@ -45,9 +44,5 @@ async fn open(global: GlobalArgs) -> Result<Session> {
     {
         logging.set(level.into());
     }
-    Ok(Session {
-        ui: Ui::default(),
-        config,
-        http,
-    })
+    Ok(Session::new(config, http))
 }

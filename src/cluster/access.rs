@@ -65,6 +65,7 @@ impl Cluster {
         let failed = |error| Error::Request {
             action: "connect to the management cluster".to_owned(),
             server: server.clone(),
+            tried: Duration::ZERO,
             cause: Cause::of(error, &server),
         };
         // An exec plugin is run by blocking calls.
@@ -83,11 +84,6 @@ impl Cluster {
     /// Returns the namespace of the context, `default` when it names none.
     pub fn namespace(&self) -> &str {
         &self.namespace
-    }
-
-    /// Returns the URL of the API server.
-    pub fn server(&self) -> &str {
-        &self.server
     }
 }
 
@@ -120,11 +116,11 @@ fn build_client(mut config: Config) -> kube::Result<Client> {
 /// Shows the `Warning: 299 - "text"` headers of the API server, as kubectl and clusterctl do.
 fn log_warnings<B>(response: http::Response<B>) -> http::Response<B> {
     for warning in response.headers().get_all(WARNING) {
-        let text = warning.to_str().unwrap_or_default();
+        let text = String::from_utf8_lossy(warning.as_bytes());
         let quoted = text
             .split_once('"')
             .and_then(|(_, rest)| rest.rsplit_once('"'))
-            .map_or(text, |(text, _)| text);
+            .map_or(&*text, |(text, _)| text);
         tracing::warn!(target: "api_server", "{quoted}");
     }
     response
@@ -132,7 +128,22 @@ fn log_warnings<B>(response: http::Response<B>) -> http::Response<B> {
 
 async fn load_config(access: &Access) -> Result<Config> {
     let Some((kubeconfig, paths)) = read_kubeconfig(access)? else {
-        return Config::incluster().map_err(|error| Error::NoCluster(error.to_string()));
+        let paths: Vec<String> = access
+            .search
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        return match &access.context {
+            // The Pod's own credentials have no contexts.
+            Some(name) => Err(Error::UnknownContext {
+                paths: paths.join(":"),
+                name: name.clone(),
+                known: Vec::new(),
+            }),
+            None => Config::incluster().map_err(|_| Error::NoCluster {
+                searched: paths.join("`, `"),
+            }),
+        };
     };
     let known: Vec<String> = kubeconfig
         .contexts

@@ -1,85 +1,147 @@
-//! Brings objects into the cluster: created where they are missing, merged into what is there.
+//! Brings objects into the cluster: created where they are missing, brought up to date where they are.
 //!
-//! This is clusterctl's way (a merge patch of the whole object, lists replaced), so that both tools leave the same
-//! objects; but creation is tried first, because on most runs the object is new: one request where clusterctl needs two.
+//! This is clusterctl's way, so that both tools leave the same objects; but creation is tried first, because on most
+//! runs the object is new: one request where clusterctl needs two.
+
+use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
 
-use super::request::Patience;
-use super::{Cause, Cluster, Error, Resource, Result};
+use super::request::Existing;
+use super::{Cluster, Error, Resource, Result, wait};
 use crate::model::Object;
 
 /// How many objects are on the way at once.
 const SIDE_BY_SIDE: usize = 16;
 /// How long a new CRD may take until its kind is served.
-const ESTABLISH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(60);
+const ESTABLISH_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often an object is created again that was there and gone in turn.
+const ATTEMPTS: usize = 5;
+
+/// The order that the API server needs. Members of one step go side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Namespaces,
+    Definitions,
+    /// What others refer to.
+    Prerequisites,
+    Others,
+    /// Objects of kinds that the definitions of this very manifest make.
+    Instances,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [
+        Self::Namespaces,
+        Self::Definitions,
+        Self::Prerequisites,
+        Self::Others,
+        Self::Instances,
+    ];
+
+    fn of(object: &Object, definitions: &[&Object]) -> Self {
+        let is_definition_of = |definition: &&&Object| {
+            definition.text("/spec/group") == object.group()
+                && definition.text("/spec/names/kind") == object.kind()
+        };
+        match object.kind() {
+            "Namespace" => Self::Namespaces,
+            "CustomResourceDefinition" => Self::Definitions,
+            "ServiceAccount" | "Role" | "ClusterRole" | "Secret" | "ConfigMap" => {
+                Self::Prerequisites
+            }
+            _ if definitions
+                .iter()
+                .any(|definition| is_definition_of(&definition)) =>
+            {
+                Self::Instances
+            }
+            _ => Self::Others,
+        }
+    }
+}
 
 impl Cluster {
-    /// Creates an object or merges it into the one that is there.
+    /// Creates an object or brings the one that is there up to date.
     ///
     /// # Errors
-    /// The server refuses it, or cannot be reached for about two minutes.
-    pub async fn apply(&self, object: &Object) -> Result<Object> {
-        let applied = match self.create(object, false, Patience::Write).await {
-            Err(Error::Request {
-                cause: Cause::Api { code: 409, .. },
-                ..
-            }) => self.merge(object, Patience::Write).await,
-            answer => answer,
-        }?;
-        match applied.text("/metadata/deletionTimestamp") {
-            "" => Ok(applied),
-            since => Err(Error::BeingDeleted {
+    /// The server refuses it, or cannot be reached for a good while.
+    pub async fn apply(&self, object: &Object, existing: Existing) -> Result<Object> {
+        let mut applied = None;
+        for _ in 0..ATTEMPTS {
+            applied = match self.create(object).await {
+                Ok(created) => Some(created),
+                // One that goes away between the two requests is created again.
+                Err(error) if error.is_already_exists() => self.update(object, existing).await?,
+                Err(error) => return Err(error),
+            };
+            if applied.is_some() {
+                break;
+            }
+        }
+        match applied {
+            Some(applied) if applied.text("/metadata/deletionTimestamp").is_empty() => Ok(applied),
+            _ => Err(Error::BeingDeleted {
                 object: object.to_string(),
-                since: since.to_owned(),
             }),
         }
     }
 
-    /// Applies objects in the order that the API server needs: Namespaces, CRDs, the rest, and what is an instance of
-    /// one of the CRDs at last. Within a step they go side by side.
+    /// Applies the objects of a manifest in the order that the API server needs.
     ///
     /// # Errors
     /// The first object that cannot be applied; others of its step may have been.
-    pub async fn apply_all(&self, objects: &[Object]) -> Result<()> {
-        for crd in objects
-            .iter()
-            .filter(|object| object.kind() == "CustomResourceDefinition")
-        {
-            self.resources.learn(crd);
-        }
-        let step_of = |object: &Object| match object.kind() {
-            "Namespace" => 0,
-            "CustomResourceDefinition" => 1,
-            _ if !is_instance_of_any(object, objects) => 2,
-            _ => 3,
-        };
-        for step in 0..4 {
-            let mut members = objects
+    pub async fn apply_all(&self, objects: &[Object], existing: Existing) -> Result<()> {
+        self.learn(objects);
+        let definitions = definitions(objects);
+        for step in Step::ALL {
+            let members: Vec<&Object> = objects
                 .iter()
-                .filter(|object| step_of(object) == step)
-                .peekable();
-            if step == 3 && members.peek().is_some() {
-                self.wait_until_served(objects).await?;
+                .filter(|object| Step::of(object, &definitions) == step)
+                .collect();
+            if step == Step::Instances && !members.is_empty() {
+                self.wait_until_served(&definitions).await?;
             }
-            stream::iter(members.map(Ok))
+            stream::iter(members.into_iter().map(Ok))
                 .try_for_each_concurrent(SIDE_BY_SIDE, |object| async {
-                    self.apply(object).await.map(drop)
+                    self.apply(object, existing).await.map(drop)
                 })
                 .await?;
         }
         Ok(())
     }
 
-    async fn wait_until_served(&self, objects: &[Object]) -> Result<()> {
-        let crds = objects
-            .iter()
-            .filter(|object| object.kind() == "CustomResourceDefinition");
-        stream::iter(crds)
-            .map(|crd| self.wait_for_crd(crd.name()))
+    /// Makes sure that the server knows the kinds of all objects, or will know them by the CRDs among them.
+    ///
+    /// # Errors
+    /// One of the kinds is unknown.
+    pub async fn ensure_kinds<'a>(
+        &self,
+        objects: impl Iterator<Item = &'a Object> + Clone,
+    ) -> Result<()> {
+        for crd in objects
+            .clone()
+            .filter(|object| object.kind() == "CustomResourceDefinition")
+        {
+            self.resources.learn(crd);
+        }
+        stream::iter(objects)
+            .map(|object| self.resource_of(object))
             .buffer_unordered(SIDE_BY_SIDE)
-            .try_collect()
+            .try_for_each(|_| async { Ok(()) })
             .await
+    }
+
+    fn learn(&self, objects: &[Object]) {
+        definitions(objects)
+            .into_iter()
+            .for_each(|crd| self.resources.learn(crd));
+    }
+
+    async fn wait_until_served(&self, definitions: &[&Object]) -> Result<()> {
+        let waits = stream::iter(definitions).map(|crd| self.wait_for_crd(crd.name()));
+        waits.buffer_unordered(SIDE_BY_SIDE).try_collect().await
     }
 
     /// Waits until the API server serves the kind of a CRD.
@@ -87,36 +149,35 @@ impl Cluster {
     /// # Errors
     /// It does not within a minute.
     pub async fn wait_for_crd(&self, name: &str) -> Result<()> {
-        let mut pause = std::time::Duration::from_millis(20);
-        let deadline = tokio::time::Instant::now() + ESTABLISH_TIMEOUT;
+        let mut pause = Duration::from_millis(20);
+        let deadline = Instant::now() + ESTABLISH_TIMEOUT;
         loop {
             let crd = self.get(&Resource::crds(), None, name).await?;
-            if crd.as_ref().is_some_and(|crd| {
-                super::wait::condition(crd, "Established").is_some_and(|c| c.is_true())
-            }) {
+            let established = crd
+                .as_ref()
+                .and_then(|crd| wait::condition(crd, "Established"));
+            if established.is_some_and(|condition| condition.is_true()) {
                 return Ok(());
             }
-            if tokio::time::Instant::now() > deadline {
+            if Instant::now() > deadline {
                 return Err(Error::NotReady {
                     what: format!("CustomResourceDefinition `{name}` is not established"),
                     after: ESTABLISH_TIMEOUT,
-                    state: crd.map_or("it does not exist".to_owned(), |crd| {
-                        super::wait::condition(&crd, "Established")
-                            .map_or_else(String::new, |c| c.message.to_owned())
-                    }),
+                    state: established
+                        .map_or("no status yet", |condition| condition.message)
+                        .to_owned(),
                     hints: Vec::new(),
                 });
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(std::time::Duration::from_millis(500));
+            pause = (pause * 2).min(Duration::from_millis(500));
         }
     }
 }
 
-fn is_instance_of_any(object: &Object, objects: &[Object]) -> bool {
-    objects.iter().any(|crd| {
-        crd.kind() == "CustomResourceDefinition"
-            && crd.text("/spec/group") == object.group()
-            && crd.text("/spec/names/kind") == object.kind()
-    })
+fn definitions(objects: &[Object]) -> Vec<&Object> {
+    objects
+        .iter()
+        .filter(|object| object.kind() == "CustomResourceDefinition")
+        .collect()
 }

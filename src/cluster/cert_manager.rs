@@ -8,13 +8,14 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::request::Patience;
 use super::{Cause, Cluster, Error, Result, wait};
 use crate::model::Object;
 use crate::ui::Ui;
 
 /// Namespace that cert-manager's release installs into.
 pub const NAMESPACE: &str = "cert-manager";
+/// API group of cert-manager's kinds.
+pub const GROUP: &str = "cert-manager.io";
 /// Pause between two looks at an answer that is awaited.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -40,25 +41,25 @@ fn test_resources() -> [Object; 2] {
 }
 
 impl Cluster {
-    /// Tells whether cert-manager is there and takes an Issuer and a Certificate.
+    /// Tells whether cert-manager is there and takes an Issuer and a Certificate; if not, why.
     ///
     /// # Errors
     /// Only those that have nothing to do with cert-manager: the server cannot be reached, or the user may not do it.
     pub async fn cert_manager_problem(&self) -> Result<Option<String>> {
         for object in test_resources() {
-            match self.create(&object, true, Patience::None).await {
+            match self.try_create(&object).await {
                 Ok(_) => {}
-                Err(Error::Request {
-                    cause: Cause::Api { code: 409, .. },
-                    ..
-                }) => {} // somebody has one of that name
+                Err(error) if error.is_already_exists() => {} // somebody has one of that name
                 Err(Error::UnknownKind { .. }) => {
                     return Ok(Some("it is not installed".to_owned()));
                 }
+                // The server waits for a webhook that does not answer.
                 Err(Error::Request {
-                    cause: cause @ Cause::Api { .. },
+                    cause: cause @ (Cause::Api { .. } | Cause::Timeout { .. }),
                     ..
-                }) => return Ok(Some(cause.to_string())),
+                }) => {
+                    return Ok(Some(cause.to_string()));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -69,12 +70,18 @@ impl Cluster {
     ///
     /// # Errors
     /// It does not within `timeout`; the error says what was the matter last.
-    pub async fn wait_for_cert_manager(&self, timeout: Duration, ui: &Ui) -> Result<()> {
-        let deadline = Instant::now() + timeout;
+    pub async fn wait_for_cert_manager(&self, timeout: Duration) -> Result<()> {
+        let started = Instant::now();
         let mut progress = None;
         loop {
-            let Some(problem) = self.cert_manager_problem().await? else {
-                return Ok(());
+            let problem = match self.cert_manager_problem().await {
+                Ok(None) => return Ok(()),
+                Ok(Some(problem)) => problem,
+                Err(Error::Request {
+                    cause: cause @ Cause::Unreachable { .. },
+                    ..
+                }) => cause.to_string(),
+                Err(error) => return Err(error),
             };
             let state = match wait::explain_namespace(self, NAMESPACE)
                 .await
@@ -84,23 +91,26 @@ impl Cluster {
                 Some(pods) => format!("{problem}; {pods}"),
                 None => problem,
             };
-            if Instant::now() > deadline {
-                return Err(Error::NotReady {
-                    what: "cert-manager is not available".to_owned(),
-                    after: timeout,
-                    state,
-                    hints: vec![
-                        "look at it with `kubectl get pods --namespace cert-manager`, then run the command again".to_owned(),
-                        "a longer time can be set as `timeout` under `cert-manager` in the configuration file".to_owned(),
-                    ],
-                });
+            if started.elapsed() > timeout {
+                return Err(not_available(timeout, state));
             }
-            let text = format!("Waiting for cert-manager to be available... ({state})");
-            match &mut progress {
-                None => progress = Some(ui.progress(text)),
-                Some(progress) => progress.set(text),
-            }
+            Ui.show_progress(
+                &mut progress,
+                format!("Waiting for cert-manager to be available... ({state})"),
+            );
             tokio::time::sleep(PAUSE).await;
         }
+    }
+}
+
+fn not_available(after: Duration, state: String) -> Error {
+    Error::NotReady {
+        what: "cert-manager is not available".to_owned(),
+        after,
+        state,
+        hints: vec![
+            "look at it with `kubectl get pods --namespace cert-manager`, then run the command again".to_owned(),
+            "a longer time can be set as `timeout` under `cert-manager` in the configuration file".to_owned(),
+        ],
     }
 }

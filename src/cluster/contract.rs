@@ -11,15 +11,6 @@ const MINIMUM_SERVER: &str = "v1.20.0";
 /// The same where ClusterClasses are used, that is, where `CLUSTER_TOPOLOGY` is true.
 const MINIMUM_SERVER_WITH_TOPOLOGY: &str = "v1.22.0";
 
-/// What a management cluster holds of Cluster API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoreState {
-    /// No Cluster kind: Cluster API is not installed.
-    Absent,
-    /// Installed, and of the contract that this tool works with.
-    Current,
-}
-
 /// Tells whether a CRD has a version.
 pub fn serves(crd: &Object, version: &str) -> bool {
     versions(crd).any(|known| known["name"] == version)
@@ -70,13 +61,13 @@ impl Cluster {
     ///
     /// # Errors
     /// It stores another version, or the server cannot be asked.
-    pub async fn ensure_contract(&self) -> Result<CoreState> {
+    pub async fn ensure_contract(&self) -> Result<()> {
         match self
             .get(&Resource::crds(), None, "clusters.cluster.x-k8s.io")
             .await?
         {
-            None => Ok(CoreState::Absent),
-            Some(crd) if storage_version(&crd) == CURRENT_CONTRACT => Ok(CoreState::Current),
+            None => Ok(()),
+            Some(crd) if storage_version(&crd) == CURRENT_CONTRACT => Ok(()),
             Some(crd) => Err(Error::Contract {
                 expected: CURRENT_CONTRACT.to_owned(),
                 found: storage_version(&crd).to_owned(),

@@ -19,9 +19,13 @@ pub enum Error {
     },
     /// No kubeconfig, and this is no Pod.
     #[error(
-        "clusterctl requires either a valid kubeconfig or in cluster config to connect to the management cluster: {0}"
+        "clusterctl requires either a valid kubeconfig or in cluster config to connect to the management cluster: there \
+         is neither `{searched}`, nor is this a Pod with a ServiceAccount"
     )]
-    NoCluster(String),
+    NoCluster {
+        /// The kubeconfig files that were looked for.
+        searched: String,
+    },
     /// Neither the kubeconfig nor the command line names a context.
     #[error("the kubeconfig `{paths}` names no current context")]
     NoContext {
@@ -52,12 +56,14 @@ pub enum Error {
         problem: Cause,
     },
     /// A request that failed, after the repetitions that made sense.
-    #[error("cannot {action}")]
+    #[error("cannot {action}{}", tried_for(*.tried))]
     Request {
         /// What was to be done, e.g. `create Deployment capi-system/capi-controller-manager`.
         action: String,
         /// URL of the API server.
         server: String,
+        /// How long it was tried.
+        tried: Duration,
         /// Why it failed.
         #[source]
         cause: Cause,
@@ -83,7 +89,10 @@ pub enum Error {
         found: String,
     },
     /// The inventory's CRD belongs to another age.
-    #[error("clusterctl inventory CRD does not defines the v1alpha3 version")]
+    #[error(
+        "clusterctl inventory CRD does not defines the v1alpha3 version: see `{}`",
+        super::inventory::CRD_NAME
+    )]
     InventoryVersion,
     /// A kind that the API server does not serve.
     #[error("the API server serves no kind `{kind}` in `{api_version}`")]
@@ -94,12 +103,10 @@ pub enum Error {
         api_version: String,
     },
     /// An object that is there, but not for long.
-    #[error("{object} is being deleted, since {since}")]
+    #[error("{object} is being deleted")]
     BeingDeleted {
         /// The object.
         object: String,
-        /// Its deletion timestamp.
-        since: String,
     },
     /// Something did not come about in time.
     #[error("{what} after {after:?}: {state}")]
@@ -142,6 +149,14 @@ pub enum Cause {
         /// How long was waited.
         after: Duration,
     },
+    /// An answer that no API server gives.
+    #[error("what answers at `{server}` is no Kubernetes API server (HTTP status {code})")]
+    Stranger {
+        /// URL that was asked.
+        server: String,
+        /// HTTP status.
+        code: u16,
+    },
     /// The credentials were refused (HTTP 401).
     #[error("the API server `{server}` does not accept the credentials (401)")]
     Unauthorized {
@@ -181,25 +196,59 @@ impl Explain for Error {
                     .chain([choose_context(known)])
                     .collect()
             }
-            Self::NoCluster(_) => {
+            Self::NoCluster { .. } => {
                 vec![
                     "name a kubeconfig with `--kubeconfig` or the variable `KUBECONFIG`".to_owned(),
                 ]
             }
             Self::Request { cause, .. } => cause.hints(),
+            Self::InventoryVersion => {
+                vec![
+                    "the CRD is of a tool that is older or newer than clusterctl v1: use that one"
+                        .to_owned(),
+                ]
+            }
+            Self::ServerVersion { .. } => {
+                vec!["upgrade Kubernetes, or use an older release of Cluster API with its clusterctl".to_owned()]
+            }
+            Self::UnknownKind { .. } => {
+                vec!["install what brings the kind, then run the command again".to_owned()]
+            }
+            Self::Contract { found, expected } if found < expected => {
+                vec!["upgrade its providers first, with `clusterctl upgrade apply`".to_owned()]
+            }
             Self::Contract { .. } => {
-                vec!["upgrade the management cluster first, with a `clusterctl` of the version that made it".to_owned()]
+                vec!["it is newer than this tool: use a newer capictl or clusterctl".to_owned()]
             }
             Self::BeingDeleted { .. } => {
                 vec!["wait until it is gone, then run the command again".to_owned()]
             }
             Self::NotReady { hints, .. } => hints.clone(),
-            Self::Kubeconfig { .. }
-            | Self::Context { .. }
-            | Self::ServerVersion { .. }
-            | Self::InventoryVersion
-            | Self::UnknownKind { .. } => Vec::new(),
+            Self::Kubeconfig { .. } | Self::Context { .. } => Vec::new(),
         }
+    }
+}
+
+impl Error {
+    /// Tells whether there is no kubeconfig, or none that names a context to use.
+    pub fn leads_nowhere(&self) -> bool {
+        matches!(
+            self,
+            Self::NoCluster { .. } | Self::NoContext { .. } | Self::UnknownContext { .. }
+        )
+    }
+
+    /// Tells whether an object of that name is there already.
+    pub(super) fn is_already_exists(&self) -> bool {
+        matches!(self, Self::Request { cause: Cause::Api { reason, .. }, .. } if reason == "AlreadyExists")
+    }
+}
+
+/// Says how long something was tried, if it was for long.
+fn tried_for(tried: Duration) -> String {
+    match tried.as_secs() {
+        0..3 => String::new(),
+        seconds => format!(", tried for {seconds} s"),
     }
 }
 
@@ -228,6 +277,9 @@ impl Cause {
             Self::Forbidden(_) => {
                 "ask for the missing permission, or use a context whose user has it"
             }
+            Self::Stranger { .. } => {
+                "check the `server` of the cluster in the kubeconfig, and the proxy settings"
+            }
             Self::Api { .. } | Self::Credentials(_) | Self::Other(_) => return Vec::new(),
         };
         vec![hint.to_owned()]
@@ -239,7 +291,14 @@ impl Cause {
         match error {
             kube::Error::Api(status) => match status.code {
                 401 => Self::Unauthorized { server },
-                403 => Self::Forbidden(status.message),
+                403 => Self::Forbidden(one_line(&status.message)),
+                // The client library's word for an answer that is no `Status`. The API server gives one itself where it
+                // serves no such group; anything else comes from a stranger.
+                code if status.reason == "Failed to parse error data"
+                    && status.message != "404 page not found" =>
+                {
+                    Self::Stranger { server, code }
+                }
                 code => Self::Api {
                     code,
                     reason: status.reason,
@@ -278,16 +337,32 @@ impl Cause {
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Timeout { .. } => true,
+            Self::Stranger { code, .. } => matches!(code, 502..=504),
             Self::Api { code, message, .. } => match code {
                 429 | 502 | 503 | 504 => true,
                 // A webhook whose Pod is not up yet, etcd between two leaders.
-                500 => {
-                    message.contains("webhook")
-                        || message.contains("etcdserver")
-                        || message.contains("timeout")
-                }
+                500 => ["webhook", "etcdserver", "timeout"]
+                    .iter()
+                    .any(|word| message.contains(word)),
                 _ => false,
             },
+            _ => false,
+        }
+    }
+
+    /// Tells whether the same write may well succeed in a moment: somebody else changed something meanwhile, or the
+    /// kind of a new CRD has not come round to every API server.
+    pub(super) fn is_transient_for_writes(&self) -> bool {
+        match self {
+            Self::Api {
+                code: 409, reason, ..
+            } => reason != "AlreadyExists",
+            Self::Api {
+                code: 404, message, ..
+            } => {
+                message.contains("could not find the requested resource")
+                    || message.contains("page not found")
+            }
             _ => false,
         }
     }
@@ -319,7 +394,7 @@ fn credential_problem(error: &kube::client::AuthError) -> String {
 }
 
 /// The text on one line, without the control characters that a server's message might carry.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control())
         .map(str::trim)
         .filter(|part| !part.is_empty())

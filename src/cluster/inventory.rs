@@ -5,9 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::request::Patience;
-use super::{Cause, Cluster, Error, Resource, Result};
-use crate::model::{Object, ProviderType, labels};
+use super::{Cluster, Error, Resource, Result};
+use crate::model::{Object, ProviderType};
 
 /// Name of the inventory's CRD.
 pub const CRD_NAME: &str = "providers.clusterctl.cluster.x-k8s.io";
@@ -85,18 +84,20 @@ pub fn crd() -> Object {
 }
 
 impl Cluster {
-    /// Returns what is installed, in the order of namespace and label; nothing when there is no inventory yet.
+    /// Returns what is installed, in the order of namespace and label; `None` when there is no inventory yet.
     ///
     /// # Errors
     /// The server cannot be reached or refuses.
-    pub async fn list_inventory(&self) -> Result<Vec<Installed>> {
+    pub async fn list_inventory(&self) -> Result<Option<Vec<Installed>>> {
         let providers =
             Resource::known("clusterctl.cluster.x-k8s.io", "v1alpha3", "providers", true);
-        let objects = self.list(&providers, None, None).await?.unwrap_or_default();
+        let Some(objects) = self.list(&providers, None).await? else {
+            return Ok(None);
+        };
         let mut installed: Vec<Installed> =
             objects.iter().filter_map(Installed::from_object).collect();
         installed.sort_by_key(|provider| (provider.namespace.clone(), provider.label()));
-        Ok(installed)
+        Ok(Some(installed))
     }
 
     /// Creates the inventory's CRD unless it is there. An existing one is never changed: both tools share it.
@@ -105,12 +106,9 @@ impl Cluster {
     /// The server refuses it, or the existing one is of another age.
     pub async fn ensure_inventory(&self) -> Result<()> {
         let crd = crd();
-        match self.create(&crd, false, Patience::Write).await {
+        match self.create(&crd).await {
             Ok(_) => {}
-            Err(Error::Request {
-                cause: Cause::Api { code: 409, .. },
-                ..
-            }) => {
+            Err(error) if error.is_already_exists() => {
                 let there = self.get(&Resource::crds(), None, CRD_NAME).await?;
                 if there.is_some_and(|there| !super::contract::serves(&there, "v1alpha3")) {
                     return Err(Error::InventoryVersion);
@@ -122,11 +120,6 @@ impl Cluster {
         self.resources.learn(&crd);
         Ok(())
     }
-}
-
-/// The label selector of everything that belongs to a provider.
-pub fn provider_selector(label: &str) -> String {
-    format!("{}={label}", labels::PROVIDER)
 }
 
 #[cfg(test)]
@@ -141,12 +134,22 @@ mod tests {
             crd.labels().into_iter().collect::<Vec<_>>(),
             [("clusterctl.cluster.x-k8s.io/core", "inventory")]
         );
+        assert_eq!(crd.text("/spec/scope"), "Namespaced");
+        assert_eq!(
+            crd.pointer("/spec/names/categories/0").unwrap(),
+            "cluster-api"
+        );
         let version = crd.pointer("/spec/versions/0").unwrap();
+        let columns = version["additionalPrinterColumns"].as_array().unwrap();
+        let columns: Vec<&str> = columns
+            .iter()
+            .filter_map(|column| column["name"].as_str())
+            .collect();
+        assert_eq!(columns, ["Age", "Type", "Provider", "Version"]);
         assert_eq!(version["name"], "v1alpha3");
         let schema = &version["schema"]["openAPIV3Schema"];
         for field in ["providerName", "type", "version", "watchedNamespace"] {
             assert_eq!(schema["properties"][field]["type"], "string", "{schema:#}");
         }
-        insta::assert_json_snapshot!(crd);
     }
 }

@@ -21,6 +21,7 @@ pub mod wait;
 
 pub use access::{Access, Cluster};
 pub use error::{Cause, Error};
+pub use request::Existing;
 pub use resource::Resource;
 
 /// What the functions of this module return.

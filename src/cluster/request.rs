@@ -2,46 +2,57 @@
 
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use http::{Method, Request, header::CONTENT_TYPE};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Cause, Cluster, Error, Resource, Result};
 use crate::model::Object;
+use crate::ui::Ui;
 
-/// How long one answer may take.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a client sends to be answered in JSON.
 const JSON: &str = "application/json";
 /// A patch that replaces lists as a whole, the way clusterctl updates objects.
 const MERGE_PATCH: &str = "application/merge-patch+json";
+/// How long a write may be tried in silence.
+const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long a request that may succeed in a moment is repeated.
-#[derive(Debug, Clone, Copy)]
+/// How long a request is repeated that may succeed in a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Patience {
     /// Once, for probes that have a loop of their own.
-    None,
-    /// About five seconds: a reader wants to know soon that nobody is there.
+    Once,
+    /// For a reader, who wants to know soon that nobody is there.
     Read,
-    /// About two minutes: what was begun should be finished; webhooks take their time to come up.
+    /// For what was begun and should be finished: webhooks take their time to come up.
     Write,
 }
 
 impl Patience {
-    fn backoff(self) -> ExponentialBuilder {
-        let backoff = ExponentialBuilder::default()
-            .with_min_delay(Duration::from_millis(200))
-            .with_jitter();
+    /// Returns how long one answer may take. A webhook may take 30 seconds of a write.
+    fn answer(self) -> Duration {
+        Duration::from_secs(if self == Self::Read { 15 } else { 45 })
+    }
+
+    /// Returns after how long no further attempt begins.
+    fn limit(self) -> Duration {
         match self {
-            Self::None => backoff.with_max_times(0),
-            Self::Read => backoff.with_factor(1.5).with_max_times(6),
-            Self::Write => backoff
-                .with_factor(1.6)
-                .with_max_delay(Duration::from_secs(10))
-                .with_max_times(18),
+            Self::Once => Duration::ZERO,
+            Self::Read => Duration::from_secs(10),
+            Self::Write => Duration::from_secs(150),
         }
     }
+}
+
+/// What becomes of an object that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// The new one is merged into it: what only the old one has stays. clusterctl does so with providers.
+    Merge,
+    /// The new one takes its place. clusterctl does so with cert-manager.
+    Replace,
 }
 
 impl Cluster {
@@ -55,13 +66,13 @@ impl Cluster {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Option<Object>> {
-        let path = format!("{}/{name}", resource.path(namespace));
+        let path = format!("{}/{}", resource.path(namespace), encode(name));
         let action = format!("read {} `{name}`", resource.plural);
-        let request = || request(Method::GET, &path, JSON, Vec::new());
-        not_found_is_none(self.send(&action, Patience::Read, request).await)
+        let make = || request(Method::GET, &path, JSON, Vec::new());
+        not_found_is_none(self.send(&action, Patience::Read, make).await)
     }
 
-    /// Returns the objects of a kind that match a label selector, or `None` when the server serves no such kind.
+    /// Returns the objects of a kind, in one namespace or all, or `None` when the server serves no such kind.
     ///
     /// # Errors
     /// The server cannot be reached or refuses.
@@ -69,35 +80,24 @@ impl Cluster {
         &self,
         resource: &Resource,
         namespace: Option<&str>,
-        selector: Option<&str>,
     ) -> Result<Option<Vec<Object>>> {
         #[derive(serde::Deserialize)]
         struct List {
             #[serde(default)]
             items: Option<Vec<Object>>,
         }
-        let query = selector.map_or_else(String::new, |selector| {
-            format!("?labelSelector={}", encode(selector))
-        });
-        let path = format!("{}{query}", resource.path(namespace));
+        let path = resource.path(namespace);
         let action = format!("list {}", resource.plural);
-        let answer = self
-            .send(&action, Patience::Read, || {
-                request(Method::GET, &path, JSON, Vec::new())
-            })
-            .await;
-        Ok(not_found_is_none::<List>(answer)?.map(|list| list.items.unwrap_or_default()))
+        let make = || request(Method::GET, &path, JSON, Vec::new());
+        let answer = self.send::<List>(&action, Patience::Read, make).await;
+        Ok(not_found_is_none(answer)?.map(|list| list.items.unwrap_or_default()))
     }
 
     /// Returns what the server says of its version, e.g. `v1.36.3`.
     pub(super) async fn server_version(&self) -> Result<String> {
-        let request = || request(Method::GET, "/version", JSON, Vec::new());
+        let make = || request(Method::GET, "/version", JSON, Vec::new());
         let version: Value = self
-            .send(
-                "ask the API server for its version",
-                Patience::Read,
-                request,
-            )
+            .send("ask the API server for its version", Patience::Read, make)
             .await?;
         Ok(version["gitVersion"]
             .as_str()
@@ -105,94 +105,128 @@ impl Cluster {
             .to_owned())
     }
 
-    /// Creates an object, without persisting it when `dry_run` is set.
-    pub(super) async fn create(
+    /// Returns the answer to a GET of any path, `None` for 404.
+    pub(super) async fn get_path<T: DeserializeOwned>(
         &self,
-        object: &Object,
-        dry_run: bool,
-        patience: Patience,
-    ) -> Result<Object> {
-        let resource = self.resource_of(object).await?;
-        let query = if dry_run { "&dryRun=All" } else { "" };
-        let path = format!(
-            "{}?fieldManager=capictl{query}",
-            resource.path(Some(object.namespace()))
-        );
-        // A cluster-scoped object whose manifest names a namespace: clusterctl drops it too.
-        let mut body = json!(object);
-        if !resource.namespaced
-            && let Some(metadata) = body["metadata"].as_object_mut()
-        {
-            metadata.remove("namespace");
-        }
-        let action = if dry_run {
-            format!("check {object}")
-        } else {
-            format!("create {object}")
-        };
-        self.send(&action, patience, || {
-            request(Method::POST, &path, JSON, body.to_string().into_bytes())
-        })
-        .await
+        action: &str,
+        path: &str,
+    ) -> Result<Option<T>> {
+        not_found_is_none(
+            self.send(action, Patience::Read, || {
+                request(Method::GET, path, JSON, Vec::new())
+            })
+            .await,
+        )
     }
 
-    /// Merges an object into the one that is there.
-    pub(super) async fn merge(&self, object: &Object, patience: Patience) -> Result<Object> {
+    /// Creates an object.
+    pub(super) async fn create(&self, object: &Object) -> Result<Object> {
         let resource = self.resource_of(object).await?;
         let path = format!(
-            "{}/{}?fieldManager=capictl",
-            resource.path(Some(object.namespace())),
-            object.name()
+            "{}?fieldManager=capictl",
+            resource.path(Some(object.namespace()))
         );
-        let mut body = json!(object);
-        if !resource.namespaced
-            && let Some(metadata) = body["metadata"].as_object_mut()
-        {
-            metadata.remove("namespace");
-        }
-        let action = format!("update {object}");
-        self.send(&action, patience, || {
-            request(
-                Method::PATCH,
-                &path,
-                MERGE_PATCH,
-                body.to_string().into_bytes(),
-            )
-        })
-        .await
+        let body = body(object, &resource);
+        let make = || request(Method::POST, &path, JSON, body.clone());
+        self.send(&format!("create {object}"), Patience::Write, make)
+            .await
+    }
+
+    /// Asks the server whether it would create an object; nothing is kept.
+    pub(super) async fn try_create(&self, object: &Object) -> Result<Object> {
+        let resource = self.resource_of(object).await?;
+        let path = format!(
+            "{}?fieldManager=capictl&dryRun=All",
+            resource.path(Some(object.namespace()))
+        );
+        let body = body(object, &resource);
+        let make = || request(Method::POST, &path, JSON, body.clone());
+        self.send(&format!("check {object}"), Patience::Once, make)
+            .await
+    }
+
+    /// Brings the object that is there up to date; `None` when it is there no more.
+    pub(super) async fn update(
+        &self,
+        object: &Object,
+        existing: Existing,
+    ) -> Result<Option<Object>> {
+        let resource = self.resource_of(object).await?;
+        let path = format!(
+            "{}/{}",
+            resource.path(Some(object.namespace())),
+            encode(object.name())
+        );
+        let (method, content_type, object) = match existing {
+            Existing::Merge => (Method::PATCH, MERGE_PATCH, object.clone()),
+            Existing::Replace => {
+                let Some(there) = self
+                    .get_path::<Object>(&format!("read {object}"), &path)
+                    .await?
+                else {
+                    return Ok(None);
+                };
+                let mut object = object.clone();
+                object.set_resource_version(there.text("/metadata/resourceVersion"));
+                (Method::PUT, JSON, object)
+            }
+        };
+        let path = format!("{path}?fieldManager=capictl");
+        let body = body(&object, &resource);
+        let make = || request(method.clone(), &path, content_type, body.clone());
+        not_found_is_none(
+            self.send(&format!("update {object}"), Patience::Write, make)
+                .await,
+        )
     }
 
     /// Sends a request, again and again while that may help; `make` makes it anew each time.
-    pub(super) async fn send<T: DeserializeOwned>(
+    async fn send<T: DeserializeOwned>(
         &self,
         action: &str,
         patience: Patience,
         make: impl Fn() -> Request<Vec<u8>>,
     ) -> Result<T> {
-        let attempt = || async {
-            let answer =
-                tokio::time::timeout(ANSWER_TIMEOUT, self.client.request::<T>(make())).await;
-            match answer {
-                Ok(Ok(value)) => Ok(value),
-                Ok(Err(error)) => Err(Cause::of(error, &self.server)),
-                Err(_) => Err(Cause::Timeout {
+        let started = Instant::now();
+        let mut pauses = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(200))
+            .with_max_delay(Duration::from_secs(5))
+            .with_factor(1.6)
+            .with_jitter()
+            .without_max_times()
+            .build();
+        loop {
+            let request = make();
+            let is_write = request.method() != Method::GET;
+            let cause =
+                match tokio::time::timeout(patience.answer(), self.client.request::<T>(request))
+                    .await
+                {
+                    Ok(Ok(value)) => return Ok(value),
+                    Ok(Err(error)) => Cause::of(error, &self.server),
+                    Err(_) => Cause::Timeout {
+                        server: self.server.clone(),
+                        after: patience.answer(),
+                    },
+                };
+            let pause = pauses.next().unwrap_or_default();
+            let tried = started.elapsed();
+            let may_help = cause.is_transient()
+                || (patience == Patience::Write && cause.is_transient_for_writes());
+            if !may_help || tried + pause > patience.limit() {
+                return Err(Error::Request {
+                    action: action.to_owned(),
                     server: self.server.clone(),
-                    after: ANSWER_TIMEOUT,
-                }),
+                    tried,
+                    cause,
+                });
             }
-        };
-        attempt
-            .retry(patience.backoff())
-            .when(Cause::is_transient)
-            .notify(
-                |cause, pause| tracing::debug!(%cause, ?pause, "could not {action}, trying again"),
-            )
-            .await
-            .map_err(|cause| Error::Request {
-                action: action.to_owned(),
-                server: self.server.clone(),
-                cause,
-            })
+            tracing::debug!(%cause, ?pause, "could not {action}, trying again");
+            if is_write && tried > SILENCE && self.resources.is_news(&cause) {
+                Ui.status(format!("Waiting to {action}: {cause}"));
+            }
+            tokio::time::sleep(pause).await;
+        }
     }
 }
 
@@ -203,7 +237,18 @@ fn request(method: Method, path: &str, content_type: &str, body: Vec<u8>) -> Req
         .header(CONTENT_TYPE, content_type);
     request
         .body(body)
-        .expect("the path is made of names that were checked")
+        .expect("names in the path are percent-encoded")
+}
+
+/// The object as it is sent. A cluster-scoped object may name a namespace in its manifest, where it has no meaning.
+fn body(object: &Object, resource: &Resource) -> Vec<u8> {
+    let mut body = json!(object);
+    if !resource.namespaced
+        && let Some(metadata) = body["metadata"].as_object_mut()
+    {
+        metadata.remove("namespace");
+    }
+    body.to_string().into_bytes()
 }
 
 fn not_found_is_none<T>(answer: Result<T>) -> Result<Option<T>> {
@@ -217,14 +262,26 @@ fn not_found_is_none<T>(answer: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Percent-encodes a label selector for a query.
-fn encode(text: &str) -> String {
-    text.bytes()
+/// Percent-encodes a segment of a path: whatever a name is, it stays one segment.
+pub(super) fn encode(segment: &str) -> String {
+    segment
+        .bytes()
         .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b':' => {
                 char::from(byte).to_string()
             }
             byte => format!("%{byte:02X}"),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_one_segment() {
+        assert_eq!(encode("system:node-1.a"), "system:node-1.a");
+        assert_eq!(encode("../my map?x"), "..%2Fmy%20map%3Fx");
+    }
 }

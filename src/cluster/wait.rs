@@ -1,11 +1,14 @@
 //! Waiting for what controllers make true, and saying for what.
 
+use std::collections::BTreeSet;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::error::one_line;
 use super::{Cluster, Error, Resource, Result};
 use crate::model::Object;
 use crate::ui::Ui;
@@ -42,7 +45,7 @@ pub fn condition<'a>(object: &'a Object, name: &str) -> Option<Condition<'a>> {
 }
 
 /// A Deployment to wait for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeploymentName {
     /// Its namespace.
     pub namespace: String,
@@ -50,63 +53,65 @@ pub struct DeploymentName {
     pub name: String,
 }
 
+impl Display for DeploymentName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.namespace, self.name)
+    }
+}
+
 fn deployments() -> Resource {
     Resource::known("apps", "v1", "deployments", true)
 }
 
 impl Cluster {
-    /// Waits until every one of the Deployments is available, all of them side by side.
+    /// Waits until every one of the Deployments is available, all of them side by side. Each time one becomes
+    /// available, the others have the whole `timeout` again, so that none has less time than with clusterctl, which waits
+    /// for one after the other.
     ///
     /// # Errors
-    /// One is not within `timeout`, or the server cannot be reached; the error says what keeps its Pods from running.
+    /// One is not available in time, or the server cannot be reached; the error says what keeps its Pods from running.
     pub async fn wait_for_deployments(
         &self,
         names: &[DeploymentName],
         timeout: Duration,
-        ui: &Ui,
     ) -> Result<()> {
-        let deadline = Instant::now() + timeout;
+        let mut since = Instant::now();
+        let mut left = names.len();
         let mut progress = None;
         loop {
             let waiting = self.unavailable(names).await?;
-            let Some(first) = waiting.first() else {
+            if waiting.is_empty() {
                 return Ok(());
-            };
-            if Instant::now() > deadline {
-                return Err(self.not_ready(first, timeout).await);
             }
-            let list: Vec<String> = waiting
-                .iter()
-                .map(|name| format!("{}/{}", name.namespace, name.name))
-                .collect();
+            if waiting.len() < left {
+                (left, since) = (waiting.len(), Instant::now());
+            }
+            if since.elapsed() > timeout {
+                return Err(self.not_ready(&waiting, timeout).await);
+            }
+            let list: Vec<String> = waiting.iter().map(ToString::to_string).collect();
             let text = format!(
                 "Waiting for {} of {} Deployments: {}",
                 list.len(),
                 names.len(),
                 list.join(", ")
             );
-            match &mut progress {
-                None => progress = Some(ui.progress(text)),
-                Some(progress) => progress.set(text),
-            }
+            Ui.show_progress(&mut progress, text);
             tokio::time::sleep(PAUSE).await;
         }
     }
 
     async fn unavailable(&self, names: &[DeploymentName]) -> Result<Vec<DeploymentName>> {
-        let mut namespaces: Vec<&str> = names.iter().map(|name| name.namespace.as_str()).collect();
-        namespaces.sort_unstable();
-        namespaces.dedup();
+        let namespaces: BTreeSet<&str> = names.iter().map(|name| name.namespace.as_str()).collect();
         let resource = deployments();
-        let lists: Vec<_> = stream::iter(namespaces)
-            .map(|namespace| self.list(&resource, Some(namespace), None))
+        let found: Vec<Object> = stream::iter(namespaces)
+            .map(|namespace| self.list(&resource, Some(namespace)))
             .buffered(8)
-            .collect()
-            .await;
-        let mut found = Vec::new();
-        for list in lists {
-            found.extend(list?.unwrap_or_default());
-        }
+            .try_fold(Vec::new(), |mut all, list| async {
+                all.extend(list.unwrap_or_default());
+                Ok(all)
+            })
+            .await?;
         let is_available = |name: &&DeploymentName| {
             found.iter().any(|object| {
                 object.name() == name.name
@@ -121,30 +126,38 @@ impl Cluster {
             .collect())
     }
 
-    async fn not_ready(&self, name: &DeploymentName, after: Duration) -> Error {
-        let DeploymentName { namespace, name } = name;
-        let deployment = self
-            .get(&deployments(), Some(namespace), name)
-            .await
-            .ok()
-            .flatten();
-        let state = match &deployment {
-            None => "it does not exist".to_owned(),
-            Some(deployment) => condition(deployment, "Available")
-                .map_or("no status yet", |c| c.message)
-                .to_owned(),
-        };
-        let pods = explain_namespace(self, namespace).await.ok().flatten();
+    async fn not_ready(&self, waiting: &[DeploymentName], after: Duration) -> Error {
+        let mut states = Vec::new();
+        for name in waiting {
+            let deployment = self
+                .get(&deployments(), Some(&name.namespace), &name.name)
+                .await
+                .ok()
+                .flatten();
+            let state = match &deployment {
+                None => "it does not exist",
+                Some(deployment) => {
+                    condition(deployment, "Available").map_or("no status yet", |c| c.message)
+                }
+            };
+            let pods = explain_namespace(self, &name.namespace)
+                .await
+                .ok()
+                .flatten();
+            states.push(pods.unwrap_or_else(|| format!("{name}: {state}")));
+        }
+        let names: Vec<String> = waiting
+            .iter()
+            .map(|name| format!("deployment \"{}\" is not ready", name.name))
+            .collect();
+        let DeploymentName { namespace, name } = &waiting[0];
         Error::NotReady {
-            what: format!("deployment \"{name}\" is not ready"),
+            what: names.join(", "),
             after,
-            state: pods.unwrap_or(state),
+            state: states.join("; "),
             hints: vec![
-                format!(
-                    "look at it with `kubectl describe deployment --namespace {namespace} {name}`"
-                ),
-                "the providers are installed; `--wait-provider-timeout` gives them more seconds"
-                    .to_owned(),
+                format!("look at it with `kubectl describe deployment --namespace {namespace} {name}`"),
+                "the providers are installed; run the command again to go on waiting, `--wait-provider-timeout` gives more seconds".to_owned(),
             ],
         }
     }
@@ -169,11 +182,7 @@ pub(super) async fn explain_namespace(
     namespace: &str,
 ) -> Result<Option<String>> {
     let pods = cluster
-        .list(
-            &Resource::known("", "v1", "pods", true),
-            Some(namespace),
-            None,
-        )
+        .list(&Resource::known("", "v1", "pods", true), Some(namespace))
         .await?;
     let problems: Vec<String> = pods
         .unwrap_or_default()
@@ -184,14 +193,16 @@ pub(super) async fn explain_namespace(
 }
 
 fn pod_problem(pod: &Object) -> Option<String> {
-    let containers = pod
-        .pointer("/status/containerStatuses")
-        .and_then(Value::as_array);
-    for container in containers.into_iter().flatten() {
+    let statuses = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let containers = statuses
+        .iter()
+        .filter_map(|pointer| pod.pointer(pointer)?.as_array())
+        .flatten();
+    for container in containers {
         let waiting = &container["state"]["waiting"];
         let reason = waiting["reason"].as_str().unwrap_or_default();
         if !["", "ContainerCreating", "PodInitializing"].contains(&reason) {
-            let message = waiting["message"].as_str().unwrap_or_default();
+            let message = one_line(waiting["message"].as_str().unwrap_or_default());
             let image = container["image"].as_str().unwrap_or_default();
             return Some(format!(
                 "Pod {} waits: {reason} of image `{image}`: {message}",
@@ -204,7 +215,7 @@ fn pod_problem(pod: &Object) -> Option<String> {
     Some(format!(
         "Pod {} is not scheduled: {}",
         pod.name(),
-        scheduled.message
+        one_line(scheduled.message)
     ))
 }
 

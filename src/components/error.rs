@@ -29,6 +29,14 @@ pub enum Error {
         "target namespace can't be defaulted: the provider components have no Namespace object"
     )]
     NoTargetNamespace,
+    /// The target namespace is no name that a Namespace can have.
+    #[error("invalid target-namespace: `{name}`: {problem}")]
+    NamespaceName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// Objects that the target namespace cannot be set on; all of them.
     #[error("failed to set the target namespace: {}", join(.0))]
     TargetNamespace(Vec<Problem>),
@@ -76,6 +84,7 @@ impl Explain for Error {
             Self::SeveralNamespaces(_) => {
                 vec!["clusterctl's contract allows one: use another version of the provider".into()]
             }
+            Self::NamespaceName { .. } => vec!["name another one with `--target-namespace`".into()],
             Self::NoTargetNamespace => {
                 vec!["please specify a target namespace with `--target-namespace`".into()]
             }

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::model::provider::dns1123_label_problem;
 use crate::model::{Object, labels};
 
 use super::{Error, Problem, bare_object};
@@ -43,12 +44,18 @@ pub fn choose_target_namespace(
         let names = names.into_iter().map(str::to_owned).collect();
         return Err(Error::SeveralNamespaces(names));
     }
-    requested
+    let chosen = requested
         .into_iter()
         .chain(names)
         .find(|name| !name.is_empty())
-        .map(str::to_owned)
-        .ok_or(Error::NoTargetNamespace)
+        .ok_or(Error::NoTargetNamespace)?;
+    match dns1123_label_problem(chosen) {
+        Some(problem) => Err(Error::NamespaceName {
+            name: chosen.to_owned(),
+            problem,
+        }),
+        None => Ok(chosen.to_owned()),
+    }
 }
 
 /// Adds the Namespace object that a manifest lacks.

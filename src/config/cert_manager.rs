@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(
             parse(&section, &Environment::default()).unwrap_err(),
             [
-                "`url`: `${` has no closing brace",
+                "`url`: invalid variable reference at line 1, column 1: no variable name follows the `${`",
                 "`version` must be a text",
                 "`externallyProvisioned` must be `true` or `false`"
             ]

@@ -228,7 +228,7 @@ mod tests {
         entry 3: error validating configuration for the provider with name (none): it must be a map with `name`, `type` and `url`
         entry 4: error validating configuration for the AddonProvider with name cluster-api: `url` is not a valid URL
         entry 4: error validating configuration for the AddonProvider with name cluster-api: the name cluster-api is reserved for the CoreProvider
-        entry 5: error validating configuration for the CoreProvider with name core: `url`: `${` has no closing brace
+        entry 5: error validating configuration for the CoreProvider with name core: `url`: invalid variable reference at line 1, column 1: `X` is followed neither by `}` nor by an operator
         entry 5: error validating configuration for the CoreProvider with name core: a CoreProvider must have the name cluster-api
         ");
     }

@@ -95,6 +95,12 @@ impl Object {
             .insert("namespace".into(), namespace.into());
     }
 
+    /// Sets `metadata.resourceVersion`: a write fails when the object has changed since.
+    pub fn set_resource_version(&mut self, version: &str) {
+        self.metadata_mut()
+            .insert("resourceVersion".into(), version.into());
+    }
+
     /// Sets labels, over those of the same keys.
     pub fn set_labels<'a>(&mut self, labels: impl IntoIterator<Item = (&'a str, &'a str)>) {
         self.set_metadata_map("labels", labels);

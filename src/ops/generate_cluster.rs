@@ -6,9 +6,9 @@ mod variables;
 
 use super::rendering::{parse_template, render_objects};
 use super::{ClusterOptions, Session};
-use crate::cluster::Cluster;
+use crate::cluster::{self, Cluster};
 use crate::components::set_target_namespace;
-use crate::error::{Context, Failure, Result};
+use crate::error::{Context, Result};
 use crate::model::object;
 use source::Source;
 pub use variables::TemplateVariable;
@@ -93,7 +93,7 @@ async fn prepare(
     options: &GenerateClusterOptions,
 ) -> Result<(Source, String)> {
     let source = Source::choose(options)?;
-    variables::ensure_valid(session, options)?;
+    variables::set(session, options)?;
     let namespace = match &options.target_namespace {
         Some(namespace) if !namespace.is_empty() => namespace.clone(),
         _ => session.current_namespace(&options.cluster).await.map_err(|failure| {
@@ -101,17 +101,19 @@ async fn prepare(
             failure.context(message).hint("name it with `--target-namespace`")
         })?,
     };
-    variables::set(session, options, &namespace)?;
+    variables::set_namespace(session, &namespace)?;
     Ok((source, namespace))
 }
 
-/// Connects to the management cluster when there is one to connect to.
+/// Connects to the management cluster when there is one to connect to. A kubeconfig that leads nowhere is none, unless
+/// the command line names it; one that cannot be read, or whose credentials fail, is an error.
 async fn connect_if_any(session: &Session, options: &ClusterOptions) -> Result<Option<Cluster>> {
-    match Cluster::connect(&session.access(options)).await {
+    let named = options.kubeconfig.is_some() || options.context.is_some();
+    match session.connect(options).await {
         Ok(cluster) => Ok(Some(cluster)),
-        Err(crate::cluster::Error::NoCluster(_)) => Ok(None),
-        // Without a word about the cluster on the command line, a kubeconfig that leads nowhere is none.
-        Err(_) if options.kubeconfig.is_none() && options.context.is_none() => Ok(None),
-        Err(error) => Err(Failure::from(error)),
+        Err(failure) if !named && failure.is::<cluster::Error>(cluster::Error::leads_nowhere) => {
+            Ok(None)
+        }
+        Err(failure) => Err(failure.context("failed to check if the cluster is initialized")),
     }
 }

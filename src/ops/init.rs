@@ -15,7 +15,7 @@ use super::{ClusterOptions, ProviderSelection, Session, all_or_failures};
 use crate::cluster::cert_manager as cert_manager_state;
 use crate::cluster::inventory::Installed;
 use crate::cluster::wait::DeploymentName;
-use crate::cluster::{Cluster, Resource};
+use crate::cluster::{self, Cluster, Existing, Resource};
 use crate::components;
 use crate::config::CertManager;
 use crate::error::{Context, Failure, Result};
@@ -48,20 +48,30 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     let cluster = session.connect(&options.cluster).await?;
     let settings = session.repository_settings()?;
 
-    session.ui.status("Fetching providers");
-    let installed = inspect(session, &cluster).await?;
-    let queue = Queue::choose(&options.providers, &installed)?;
+    let inventory = inspect(session, &cluster).await?;
+    let installed = inventory.as_deref().unwrap_or_default();
+    let queue = Queue::choose(&options.providers, installed)?;
     let first_run = queue.first_run;
-    let planned = plan_providers(session, &settings, queue, &options, &installed).await?;
-    validate(session, &options, &settings, &installed, &planned).await?;
+    session.ui.status("Fetching providers");
+    let wanted = build(session, &settings, queue, &options).await?;
+    let deployments: Vec<DeploymentName> = wanted.iter().flat_map(Planned::deployments).collect();
+    let planned = leave_out_installed(session, wanted, installed);
+    validate(session, &options, &settings, installed, &planned).await?;
+    ensure_kinds(&cluster, &planned).await?;
 
-    ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
-    cluster.ensure_inventory().await?;
-    for provider in &planned {
-        install(session, &cluster, provider).await?;
+    // From here on the cluster is changed.
+    if inventory.is_none() {
+        cluster.ensure_inventory().await?;
     }
+    ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
+    install_all(session, &cluster, &planned).await?;
     if options.wait_providers {
-        wait(session, &cluster, &planned, options.wait_provider_timeout).await?;
+        session
+            .ui
+            .status("Waiting for providers to be available...");
+        cluster
+            .wait_for_deployments(&deployments, options.wait_provider_timeout)
+            .await?;
     }
     say_what_is_next(session, &planned, first_run);
     Ok(())
@@ -76,13 +86,13 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
     let cluster = session.connect(&options.cluster).await?;
     let settings = session.repository_settings()?;
     let namespaces = Resource::known("", "v1", "namespaces", false);
-    let (_, installed, there) = try_join3(
+    let (_, inventory, there) = try_join3(
         cluster.ensure_contract(),
         cluster.list_inventory(),
         cluster.get(&namespaces, None, cert_manager_state::NAMESPACE),
     )
     .await?;
-    let queue = Queue::choose(&options.providers, &installed)?;
+    let queue = Queue::choose(&options.providers, &inventory.unwrap_or_default())?;
     let releases = fetch(session, &settings, &queue).await?;
     let built = releases
         .iter()
@@ -104,15 +114,15 @@ pub async fn list_images(session: &Session, options: InitOptions) -> Result<Vec<
 }
 
 /// Looks at the cluster, all at once: is the server new enough, is Cluster API of our contract, what is installed?
-async fn inspect(session: &Session, cluster: &Cluster) -> Result<Vec<Installed>> {
+async fn inspect(session: &Session, cluster: &Cluster) -> Result<Option<Vec<Installed>>> {
     let topology = session.config.environment().cluster_topology();
     let checks = try_join3(
         cluster.ensure_server_version(topology),
         cluster.ensure_contract(),
         cluster.list_inventory(),
     );
-    let (_, _, installed) = checks.await?;
-    Ok(installed)
+    let (_, _, inventory) = checks.await?;
+    Ok(inventory)
 }
 
 async fn fetch(session: &Session, settings: &Settings, queue: &Queue) -> Result<Vec<Release>> {
@@ -122,13 +132,12 @@ async fn fetch(session: &Session, settings: &Settings, queue: &Queue) -> Result<
     all_or_failures(join_all(fetches).await)
 }
 
-/// Fetches and renders the queue; what is installed at that very version drops out.
-async fn plan_providers(
+/// Fetches and renders the queue; everything that is wrong with it is told at once.
+async fn build(
     session: &Session,
     settings: &Settings,
     queue: Queue,
     options: &InitOptions,
-    installed: &[Installed],
 ) -> Result<Vec<Planned>> {
     let releases = fetch(session, settings, &queue).await?;
     let namespace = options
@@ -145,24 +154,36 @@ async fn plan_providers(
             components,
         })
     });
-    let mut planned = all_or_failures(built)?;
-    planned.retain(|provider| {
-        let there = provider.is_among(installed);
-        if there {
-            let Planned {
-                release,
-                components,
-            } = provider;
-            let (kind, name) = (release.provider.provider_type, &release.provider.name);
-            session.ui.status(format!(
-                "{kind} `{name}` {} is already installed in `{}`",
-                release.version, components.target_namespace
-            ));
-        }
-        !there
-    });
-    planned.sort_by_key(|provider| provider.release.provider.provider_type);
-    Ok(planned)
+    let mut wanted = all_or_failures(built)?;
+    wanted.sort_by_key(|provider| provider.release.provider.provider_type);
+    Ok(wanted)
+}
+
+/// What is installed at that very version and place drops out.
+fn leave_out_installed(
+    session: &Session,
+    wanted: Vec<Planned>,
+    installed: &[Installed],
+) -> Vec<Planned> {
+    let (there, planned): (Vec<Planned>, Vec<Planned>) = wanted
+        .into_iter()
+        .partition(|provider| provider.is_among(installed));
+    for provider in there {
+        session
+            .ui
+            .status(format!("Skipping {provider} as it is already installed"));
+    }
+    planned
+}
+
+/// Makes sure that the API server knows the kinds of all objects, or will: by their own CRDs, or cert-manager's.
+async fn ensure_kinds(cluster: &Cluster, planned: &[Planned]) -> Result<()> {
+    let objects = planned
+        .iter()
+        .flat_map(|provider| &provider.components.objects);
+    let objects = objects.filter(|object| object.group() != cert_manager_state::GROUP);
+    let known = cluster.ensure_kinds(objects).await;
+    known.context("the API server cannot take all objects of the providers; nothing was changed")
 }
 
 async fn validate(
@@ -193,11 +214,13 @@ async fn ensure_cert_manager(
     config: &CertManager,
 ) -> Result<()> {
     if config.externally_provisioned {
-        return Ok(cluster
-            .wait_for_cert_manager(config.timeout, &session.ui)
-            .await?);
+        return Ok(cluster.wait_for_cert_manager(config.timeout).await?);
     }
-    if cluster.cert_manager_problem().await?.is_none() {
+    let problem = cluster.cert_manager_problem().await;
+    if problem
+        .context("cannot tell whether cert-manager works")?
+        .is_none()
+    {
         session
             .ui
             .status("Skipping installing cert-manager as it is already installed");
@@ -208,12 +231,10 @@ async fn ensure_cert_manager(
         .ui
         .status(format!("Installing cert-manager {}", config.version));
     cluster
-        .apply_all(&components.objects)
+        .apply_all(&components.objects, Existing::Replace)
         .await
         .context("failed to install cert-manager")?;
-    Ok(cluster
-        .wait_for_cert_manager(config.timeout, &session.ui)
-        .await?)
+    Ok(cluster.wait_for_cert_manager(config.timeout).await?)
 }
 
 async fn fetch_cert_manager(
@@ -240,46 +261,47 @@ async fn fetch_cert_manager(
         .context("failed to get the components of cert-manager")
 }
 
-/// Applies a provider's objects, then records it in the inventory: what the inventory names is complete.
-async fn install(session: &Session, cluster: &Cluster, planned: &Planned) -> Result<()> {
-    let Planned {
-        release,
-        components,
-    } = planned;
-    let (provider, version) = (&release.provider, &release.version);
-    let namespace = &components.target_namespace;
-    session.ui.status(format!(
-        "Installing {} `{}` {version} in `{namespace}`",
-        provider.provider_type, provider.name
-    ));
-    let inventory = components::inventory_object(provider, version, namespace);
-    let applied = async {
-        cluster.apply_all(&components.objects).await?;
-        cluster.apply(&inventory).await
-    };
-    applied.await.map(drop).map_err(|error| {
-        Failure::from(error)
-            .context(format!(
-                "failed to install {} `{}` {version}",
-                provider.provider_type, provider.name
-            ))
-            .hint("run the same command again: it goes on where this one stopped")
-    })
+/// Installs one provider after the other, in the order of their types.
+///
+/// The inventory names what is complete, so a provider is recorded after its objects. The core provider is recorded
+/// last: until then a run counts as the first one, which brings the defaults, also when the one before was interrupted.
+async fn install_all(session: &Session, cluster: &Cluster, planned: &[Planned]) -> Result<()> {
+    for provider in planned {
+        session.ui.status(format!("Installing {provider}"));
+        explain(
+            provider,
+            cluster
+                .apply_all(&provider.components.objects, Existing::Merge)
+                .await,
+        )?;
+        if !provider.is_core() {
+            explain(
+                provider,
+                cluster
+                    .apply(&provider.inventory_object(), Existing::Merge)
+                    .await
+                    .map(drop),
+            )?;
+        }
+    }
+    for core in planned.iter().filter(|provider| provider.is_core()) {
+        explain(
+            core,
+            cluster
+                .apply(&core.inventory_object(), Existing::Merge)
+                .await
+                .map(drop),
+        )?;
+    }
+    Ok(())
 }
 
-async fn wait(
-    session: &Session,
-    cluster: &Cluster,
-    planned: &[Planned],
-    timeout: Duration,
-) -> Result<()> {
-    let names: Vec<DeploymentName> = planned.iter().flat_map(Planned::deployments).collect();
-    session
-        .ui
-        .status("Waiting for providers to be available...");
-    Ok(cluster
-        .wait_for_deployments(&names, timeout, &session.ui)
-        .await?)
+fn explain(provider: &Planned, result: Result<(), cluster::Error>) -> Result<()> {
+    result.map_err(|error| {
+        Failure::from(error)
+            .context(format!("failed to install {provider}"))
+            .hint("run the same command again: it goes on where this one stopped")
+    })
 }
 
 fn say_what_is_next(session: &Session, planned: &[Planned], first_run: bool) {

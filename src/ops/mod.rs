@@ -10,6 +10,8 @@ mod rendering;
 
 use std::path::PathBuf;
 
+use tokio::sync::OnceCell;
+
 use crate::cluster::{self, Access, Cluster};
 use crate::config::Config;
 use crate::controllers::mailgun::release as mailgun;
@@ -28,9 +30,20 @@ pub struct Session {
     pub config: Config,
     /// The HTTP client for everything but the API server.
     pub http: Http,
+    cluster: OnceCell<Cluster>,
 }
 
 impl Session {
+    /// Returns a session that has not connected to a management cluster yet.
+    pub fn new(config: Config, http: Http) -> Self {
+        Self {
+            ui: Ui,
+            config,
+            http,
+            cluster: OnceCell::new(),
+        }
+    }
+
     /// Returns what provider repositories need to know of the configuration.
     fn repository_settings(&self) -> Result<Settings> {
         let overrides_folder = self.config.overrides_folder()?;
@@ -60,8 +73,12 @@ impl Session {
         }
     }
 
+    /// Returns the management cluster, connected once for a command, for that may run a plugin that asks for a password.
     async fn connect(&self, options: &ClusterOptions) -> Result<Cluster> {
-        Ok(Cluster::connect(&self.access(options)).await?)
+        let cluster = self
+            .cluster
+            .get_or_try_init(|| async { Cluster::connect(&self.access(options)).await });
+        Ok(cluster.await?.clone())
     }
 
     /// Returns the namespace of the context, for commands that need nothing else of the cluster.

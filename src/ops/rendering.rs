@@ -1,23 +1,33 @@
 //! From the text of a template to objects: what the `generate` commands and `init` have in common.
 
-use std::io::Read;
+use std::io::{self, IsTerminal, Read};
 
 use super::Session;
 use crate::error::{Context, Result};
 use crate::model::{Object, object};
 use crate::repository::{File, source};
 use crate::template::Template;
+use crate::ui::Ui;
 
 /// Reads the template that `--from` names.
 pub(super) async fn fetch_source(session: &Session, from: &str) -> Result<File> {
-    let stdin = || {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map(|_| bytes)
+    // A read from a terminal blocks until somebody types; Ctrl-C must be heard meanwhile.
+    let typed = match from {
+        "-" => tokio::task::spawn_blocking(read_stdin)
+            .await
+            .expect("reading does not panic"),
+        _ => Ok(Vec::new()),
     };
-    Ok(source::fetch_template(from, &session.repository_settings()?, stdin).await?)
+    Ok(source::fetch_template(from, &session.repository_settings()?, || typed).await?)
+}
+
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        Ui.status("Reading the template from standard input, up to its end (Ctrl-D)");
+    }
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes).map(|_| bytes)
 }
 
 /// Parses a template; the error names where it came from.

@@ -18,7 +18,7 @@ mod local;
 mod metadata;
 pub mod source;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tokio::sync::OnceCell;
 
@@ -259,21 +259,12 @@ impl ProviderRepository {
         let path = folder.join(&self.label).join(version).join(file);
         let found = disk::read_if_exists(&path).await?;
         if found.is_some() {
-            self.report_override(version, file, &path);
+            tracing::debug!(path = %path.display(), provider = self.label, version, "Using override");
         }
         Ok(found.map(|file| File {
             overridden: true,
             ..file
         }))
-    }
-
-    fn report_override(&self, version: &str, file: &str, path: &Path) {
-        let (provider, path) = (&self.label, path.display());
-        if file == self.components_file() {
-            tracing::info!(%path, provider, version, "Using override");
-        } else {
-            tracing::debug!(%path, provider, version, "Using override");
-        }
     }
 
     /// Reads from the repository itself.

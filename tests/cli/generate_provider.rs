@@ -2,7 +2,7 @@
 
 use crate::environment::TestEnvironment;
 
-const COMPONENTS: &str = "\
+pub const COMPONENTS: &str = "\
 apiVersion: v1
 kind: Namespace
 metadata: {name: example-system}
@@ -27,7 +27,7 @@ releaseSeries: [{major: 1, minor: 2, contract: v1beta2}]
 ";
 
 /// Returns an environment with a provider `example`, v1.2.3, in a folder.
-fn environment() -> TestEnvironment {
+pub fn with_provider() -> TestEnvironment {
     let environment = TestEnvironment::new();
     let release = "repository/infrastructure-example/v1.2.3";
     let components = environment.write(format!("{release}/components.yaml"), COMPONENTS);
@@ -42,7 +42,7 @@ fn environment() -> TestEnvironment {
 
 #[test]
 fn the_description_has_variables_and_images() {
-    insta::assert_snapshot!(environment().run("generate provider -i example --describe"), @"
+    insta::assert_snapshot!(with_provider().run("generate provider -i example --describe"), @"
     status: 0
     ---- stdout
     Name:               example
@@ -62,7 +62,7 @@ fn the_description_has_variables_and_images() {
 
 #[test]
 fn raw_leaves_the_variables() {
-    let environment = environment().with("EXAMPLE_TOKEN", "abc");
+    let environment = with_provider().with("EXAMPLE_TOKEN", "abc");
     let raw = environment.run("generate provider -iexample:v1.2.3 --raw -n other");
     assert!(raw.stdout.contains("--token=${EXAMPLE_TOKEN}"), "{raw}");
     assert!(raw.stdout.contains("namespace: other"), "{raw}");

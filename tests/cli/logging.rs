@@ -1,6 +1,9 @@
 //! `-v` and `CLUSTERCTL_LOG_LEVEL`.
 
+use std::fs;
+
 use crate::environment::TestEnvironment;
+use crate::generate_provider::{COMPONENTS, with_provider};
 
 #[test]
 fn logs_are_for_those_who_ask() {
@@ -34,4 +37,43 @@ fn a_level_that_is_no_number_is_an_error() {
     // `-v` makes the variable irrelevant, and what needs no configuration does not look.
     assert_eq!(environment.run("config repositories -v1").status, 0);
     assert_eq!(environment.run("version").status, 0);
+}
+
+/// Returns an environment whose provider is overridden, which is logged at level 1.
+fn with_override() -> TestEnvironment {
+    let environment = with_provider();
+    let folder = "home/.config/cluster-api/overrides/infrastructure-example/v1.2.3";
+    environment.write(format!("{folder}/components.yaml"), COMPONENTS);
+    environment
+}
+
+fn logs_override(environment: &TestEnvironment, flags: &str) -> bool {
+    let run = environment.run(&format!("generate provider -i example --raw {flags}"));
+    assert_eq!(run.status, 0, "{run}");
+    run.stderr
+        .contains(" INFO capictl::repository: Using override")
+}
+
+#[test]
+fn the_level_comes_from_the_flag_else_the_environment_else_the_file() {
+    let silent = with_override();
+    assert!(!logs_override(&silent, ""));
+    assert!(logs_override(&silent, "-v 1"));
+
+    let by_environment = with_override().with("CLUSTERCTL_LOG_LEVEL", "1");
+    assert!(logs_override(&by_environment, ""));
+    assert!(
+        logs_override(&by_environment, "-v 0"),
+        "as with clusterctl, 0 is like no flag"
+    );
+
+    let by_file = with_override();
+    let file = by_file.path("home/.config/cluster-api/clusterctl.yaml");
+    let config = fs::read_to_string(&file).unwrap() + "CLUSTERCTL_LOG_LEVEL: 1\n";
+    fs::write(&file, config).unwrap();
+    assert!(logs_override(&by_file, ""));
+    assert!(!logs_override(
+        &by_file.with("CLUSTERCTL_LOG_LEVEL", "0"),
+        ""
+    ));
 }

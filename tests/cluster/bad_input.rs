@@ -198,6 +198,95 @@ async fn an_unknown_provider_is_told_with_a_suggestion() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_namespace_that_cannot_be_is_refused_before_anything_is_written() -> Result<()> {
+    let shared = ControlPlane::shared().await;
+    let environment = Environment::with_kubeconfig(shared.kubeconfig())?;
+    let stderr = init_fails(&environment, &["--target-namespace", "Bad_Name"]).await?;
+    assert!(
+        stderr.contains("invalid target-namespace: `Bad_Name`"),
+        "{stderr}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_context_is_not_ignored_where_there_is_no_kubeconfig() -> Result<()> {
+    let mut environment = Environment::new()?;
+    environment.set("KUBECONFIG", "missing.yaml");
+    let stderr = init_fails(&environment, &["--kubeconfig-context", "production"]).await?;
+    assert!(
+        stderr.contains("the kubeconfig `missing.yaml` has no context `production`"),
+        "{stderr}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn credentials_that_fail_are_not_taken_for_no_cluster() -> Result<()> {
+    let shared = ControlPlane::shared().await;
+    let exec =
+        "{apiVersion: client.authentication.k8s.io/v1, command: 'false', interactiveMode: Never}";
+    let kubeconfig = token_kubeconfig(shared)
+        .replace("token: secret-token-of-yesterday", &format!("exec: {exec}"));
+    let environment = with_kubeconfig(&kubeconfig).await?;
+    let arguments = [
+        "generate",
+        "cluster",
+        "one",
+        "-i",
+        "docker:v1.14.0",
+        "-f",
+        "in-memory",
+        "-n",
+        "default",
+        "--kubernetes-version",
+        "v1.33.0",
+    ];
+    let output = environment.capictl(&arguments).await?;
+    assert_eq!(
+        (output.status.code(), output.stdout.as_str()),
+        (Some(1), ""),
+        "{output}"
+    );
+    assert!(
+        output
+            .stderr
+            .contains("failed to check if the cluster is initialized"),
+        "{output}"
+    );
+    assert!(
+        output
+            .stderr
+            .contains("the exec plugin `false` of the kubeconfig failed"),
+        "{output}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_name_with_odd_characters_stays_a_name() -> Result<()> {
+    let shared = ControlPlane::shared().await;
+    let environment = Environment::with_kubeconfig(shared.kubeconfig())?;
+    for name in ["my map", "../secrets/x?y", "a%2fb"] {
+        let output = environment
+            .capictl(&["generate", "cluster", "one", "--from-config-map", name])
+            .await?;
+        assert_eq!(
+            (output.status.code(), output.stdout.as_str()),
+            (Some(1), ""),
+            "{output}"
+        );
+        assert!(
+            output
+                .stderr
+                .contains(&format!("there is no ConfigMap default/{name}")),
+            "{output}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_release_that_lacks_a_file_is_told_with_what_it_has() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let environment = Environment::with_kubeconfig(shared.kubeconfig())?;

@@ -5,6 +5,7 @@ mod support;
 
 mod bad_input;
 mod example;
+mod faults;
 mod generate;
 mod init;
 mod main_job;

@@ -6,6 +6,7 @@
 mod support;
 
 mod generate_provider;
+mod init;
 mod mailgun;
 mod releases;
 mod rules;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
 use super::binaries;
@@ -120,6 +120,24 @@ impl Environment {
     /// Runs a program in the home folder, without input; one that does not end is killed and is an error.
     pub async fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Output> {
         finish(self.command(program, arguments).spawn()?)
+            .await
+            .with_context(|| format!("{}", program.display()))
+    }
+
+    /// Runs a program like [`Environment::run`], with this input.
+    pub async fn run_with_input<S: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        arguments: &[S],
+        input: &str,
+    ) -> Result<Output> {
+        let mut command = self.command(program, arguments);
+        let mut child = command.stdin(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().context("no stdin")?;
+        let input = input.as_bytes().to_vec();
+        // Beside it, since the program may write before it has read all; one that does not read is no error.
+        tokio::spawn(async move { stdin.write_all(&input).await });
+        finish(child)
             .await
             .with_context(|| format!("{}", program.display()))
     }

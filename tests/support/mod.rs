@@ -12,4 +12,8 @@ pub mod github;
 pub mod keeper;
 pub mod kubelet;
 pub mod lock;
+pub mod objects;
+pub mod proxy;
+pub mod random;
+pub mod servers;
 pub mod wait;

@@ -35,9 +35,7 @@ pub(super) async fn missing(
     let mut found = Vec::new();
     for reference in references {
         if let Some(cluster) = &cluster
-            && exists(cluster, &reference.object())
-                .await
-                .context("failed to check if the cluster is initialized")?
+            && exists(cluster, &reference.object()).await?
         {
             continue;
         }

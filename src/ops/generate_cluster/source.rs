@@ -193,6 +193,7 @@ async fn installed_infrastructure(
         .await?
         .list_inventory()
         .await?;
+    let installed = installed.unwrap_or_default();
     let is_infrastructure =
         |provider: &Installed| provider.provider_type == ProviderType::InfrastructureProvider;
     Ok(installed.into_iter().filter(is_infrastructure).collect())

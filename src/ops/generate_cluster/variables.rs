@@ -22,48 +22,14 @@ pub struct TemplateVariable {
     pub default: Option<String>,
 }
 
-/// Checks what can be checked without asking anybody.
-pub(super) fn ensure_valid(session: &Session, options: &GenerateClusterOptions) -> Result<()> {
+/// Checks the values of the command line and sets them, over those of the environment and the configuration file.
+pub(super) fn set(session: &mut Session, options: &GenerateClusterOptions) -> Result<()> {
     if let Some(problem) = dns1123_subdomain_problem(&options.name) {
         return Err(Failure::new(format!(
             "invalid cluster name: `{}`: {problem}",
             options.name
         )));
     }
-    if let Some(namespace) = options
-        .target_namespace
-        .as_deref()
-        .filter(|namespace| !namespace.is_empty())
-        && let Some(problem) = dns1123_label_problem(namespace)
-    {
-        return Err(Failure::new(format!(
-            "invalid target-namespace: `{namespace}`: {problem}"
-        )));
-    }
-    if let Some(version) = options
-        .kubernetes_version
-        .as_deref()
-        .filter(|version| !version.is_empty())
-    {
-        version
-            .parse::<Version>()
-            .context("invalid KubernetesVersion. Please use a semantic version number")?;
-    }
-    count(
-        session,
-        CONTROL_PLANE_MACHINE_COUNT,
-        options.control_plane_machine_count,
-    )?;
-    count(session, WORKER_MACHINE_COUNT, options.worker_machine_count)?;
-    Ok(())
-}
-
-/// Sets the variables, over those of the environment and the configuration file.
-pub(super) fn set(
-    session: &mut Session,
-    options: &GenerateClusterOptions,
-    namespace: &str,
-) -> Result<()> {
     let control_plane = count(
         session,
         CONTROL_PLANE_MACHINE_COUNT,
@@ -71,17 +37,29 @@ pub(super) fn set(
     )?;
     let workers = count(session, WORKER_MACHINE_COUNT, options.worker_machine_count)?;
     let config = &mut session.config;
-    config.set_variable(CLUSTER_NAME, options.name.clone());
-    config.set_variable(NAMESPACE, namespace.to_owned());
     if let Some(version) = options
         .kubernetes_version
         .as_deref()
         .filter(|version| !version.is_empty())
     {
-        config.set_variable(KUBERNETES_VERSION, version.to_owned());
+        let parsed = version.parse::<Version>();
+        parsed.context("invalid KubernetesVersion. Please use a semantic version number")?;
+        config.set_variable(KUBERNETES_VERSION, version);
     }
+    config.set_variable(CLUSTER_NAME, options.name.as_str());
     config.set_variable(CONTROL_PLANE_MACHINE_COUNT, control_plane.to_string());
     config.set_variable(WORKER_MACHINE_COUNT, workers.to_string());
+    Ok(())
+}
+
+/// Checks the target namespace, wherever it comes from, and sets it.
+pub(super) fn set_namespace(session: &mut Session, namespace: &str) -> Result<()> {
+    if let Some(problem) = dns1123_label_problem(namespace) {
+        return Err(Failure::new(format!(
+            "invalid target-namespace: `{namespace}`: {problem}"
+        )));
+    }
+    session.config.set_variable(NAMESPACE, namespace);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! What `init` installs, and whether it would work together.
 
+use std::fmt::{self, Display};
+
 use futures::future::join_all;
 
 use super::{ProviderSelection, Release, Session};
@@ -9,7 +11,7 @@ use crate::components::contract::{self, Candidate};
 use crate::components::{self, Components};
 use crate::error::{Failure, Result};
 use crate::model::provider::CORE_PROVIDER_NAME;
-use crate::model::{Contract, ProviderType};
+use crate::model::{Contract, Object, ProviderType};
 use crate::ops::all_or_failures;
 use crate::repository::{ProviderRepository, Settings};
 
@@ -43,7 +45,12 @@ impl Queue {
                 (ProviderType::ControlPlaneProvider, "kubeadm"),
             ];
             for (provider_type, name) in defaults {
-                if !entries.iter().any(|(named, _)| *named == provider_type) {
+                let is_named = entries.iter().any(|(named, _)| *named == provider_type);
+                // A run that was interrupted may have installed it.
+                let is_there = installed
+                    .iter()
+                    .any(|there| (there.provider_type, &*there.name) == (provider_type, name));
+                if !is_named && !is_there {
                     entries.push((provider_type, name.to_owned()));
                 }
             }
@@ -72,6 +79,19 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// Tells whether it is the core provider.
+    pub(super) fn is_core(&self) -> bool {
+        self.release.provider.provider_type == ProviderType::CoreProvider
+    }
+
+    /// Returns the object that records it in the inventory.
+    pub(super) fn inventory_object(&self) -> Object {
+        let Release {
+            provider, version, ..
+        } = &self.release;
+        components::inventory_object(provider, version, &self.components.target_namespace)
+    }
+
     /// Tells whether this very version is installed in this very namespace.
     pub(super) fn is_among(&self, installed: &[Installed]) -> bool {
         let provider = &self.release.provider;
@@ -85,7 +105,7 @@ impl Planned {
 
     /// Returns the Deployments that run the provider's manager.
     pub(super) fn deployments(&self) -> Vec<DeploymentName> {
-        let has_manager = |object: &&crate::model::Object| {
+        let has_manager = |object: &&Object| {
             let containers = object
                 .pointer("/spec/template/spec/containers")
                 .and_then(|list| list.as_array());
@@ -121,6 +141,21 @@ impl Planned {
     }
 }
 
+/// The way a reader names it: ``InfrastructureProvider `docker` v1.14.0 in `capd-system` ``.
+impl Display for Planned {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Release {
+            provider, version, ..
+        } = &self.release;
+        let (kind, name) = (provider.provider_type, &provider.name);
+        write!(
+            formatter,
+            "{kind} `{name}` {version} in `{}`",
+            self.components.target_namespace
+        )
+    }
+}
+
 fn candidate_of(installed: &Installed) -> Candidate<'_> {
     Candidate {
         provider_label: installed.label(),
@@ -142,6 +177,9 @@ pub(super) async fn ensure_valid(
     let there: Vec<_> = installed.iter().map(candidate_of).collect();
     let queued: Vec<_> = planned.iter().map(Planned::candidate).collect();
     contract::ensure_single_instances(&there, &queued)?;
+    if planned.is_empty() {
+        return Ok(());
+    }
     let core = contract::ensure_one_core(&there, &queued)?;
     let core = core_contract(session, settings, core, planned).await?;
     let checks = planned.iter().map(|planned| ensure_fits(planned, &core));
@@ -159,9 +197,7 @@ async fn core_contract(
     core: &Candidate<'_>,
     planned: &[Planned],
 ) -> Result<Contract> {
-    let is_core =
-        |planned: &&Planned| planned.release.provider.provider_type == ProviderType::CoreProvider;
-    if let Some(planned) = planned.iter().find(is_core) {
+    if let Some(planned) = planned.iter().find(|planned| planned.is_core()) {
         return planned.contract().await;
     }
     let provider = session.config.provider(core.provider_type, core.name)?;

@@ -1,5 +1,5 @@
-//! The end of kube-apiserver's egress socket: an HTTP proxy that knows `CONNECT CLUSTERIP:PORT` and leads to the process
-//! behind that Service.
+//! The end of kube-apiserver's egress socket: an HTTP proxy that knows `CONNECT CLUSTERIP:PORT` and leads to the
+//! process behind that Service.
 
 use std::sync::Arc;
 

@@ -222,7 +222,10 @@ impl Node {
         let answer = accounts
             .create_token_request(account, &params, &request)
             .await?;
-        let token = answer.status.context("no token")?.token;
+        let token = answer
+            .status
+            .and_then(|status| status.token)
+            .context("no token")?;
         let authority = self.folder.join("ca.crt");
         let cluster = json!({"server": self.server, "certificate-authority": authority});
         let context = json!({"cluster": "pod", "user": "pod", "namespace": namespace});

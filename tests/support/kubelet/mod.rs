@@ -30,7 +30,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use kube::Client;
 use tokio::net::UnixListener;
 
@@ -179,7 +179,11 @@ impl Kubelet {
             log: Mutex::new(log),
             started: Instant::now(),
         });
-        let socket = UnixListener::bind(folder.join("egress.sock"))?;
+        let socket = folder.join("egress.sock");
+        let socket = UnixListener::bind(&socket).with_context(|| {
+            let length = "the path of a socket has at most 107 bytes";
+            format!("cannot listen on `{}` ({length})", socket.display())
+        })?;
         tokio::spawn(egress::serve(node.clone(), socket));
         for duty in [
             Duty::Certificates,

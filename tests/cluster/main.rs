@@ -8,5 +8,6 @@ mod example;
 mod faults;
 mod generate;
 mod init;
+mod mailgun_release;
 mod main_job;
 mod testbed;

@@ -7,10 +7,10 @@ use capictl::controllers::mailgun::release::{LABEL, RELEASE, VERSION};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::environment::Environment;
 use crate::generate_provider::{self, compare_objects};
 use crate::releases;
 use crate::rules::Excuses;
+use crate::support::environment::Environment;
 
 fn lay_out() -> Result<TempDir> {
     let folder = tempfile::tempdir()?;

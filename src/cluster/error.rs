@@ -377,14 +377,9 @@ fn credential_problem(error: &kube::client::AuthError) -> String {
         AuthError::AuthExecStart(error) => {
             format!("the exec plugin of the kubeconfig cannot be started: {error}")
         }
-        AuthError::AuthExecRun { cmd, out } => {
-            let program = cmd
-                .split_whitespace()
-                .next()
-                .unwrap_or_default()
-                .trim_matches('"');
+        AuthError::AuthExecRun { out, .. } => {
             format!(
-                "the exec plugin `{program}` of the kubeconfig failed with {}",
+                "the exec plugin of the kubeconfig failed with {}",
                 out.status
             )
         }

@@ -80,7 +80,22 @@ impl Installed {
 
 /// Returns the inventory's CRD as clusterctl has it, less descriptions.
 pub fn crd() -> Object {
-    serde_json::from_value(json!(Provider::crd())).expect("a CRD is a map")
+    let mut crd = json!(Provider::crd());
+    let version = &mut crd["spec"]["versions"][0];
+    version["subresources"] = json!({});
+    let schema = &mut version["schema"]["openAPIV3Schema"];
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("title"); // the name of the Rust type
+    }
+    // The generator of Go writes down what every object has; the one of Rust does not.
+    for (field, kind) in [
+        ("apiVersion", "string"),
+        ("kind", "string"),
+        ("metadata", "object"),
+    ] {
+        schema["properties"][field] = json!({"type": kind});
+    }
+    serde_json::from_value(crd).expect("a CRD is a map")
 }
 
 impl Cluster {

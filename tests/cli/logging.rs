@@ -39,7 +39,7 @@ fn a_level_that_is_no_number_is_an_error() {
     assert_eq!(environment.run("version").status, 0);
 }
 
-/// Returns an environment whose provider is overridden, which is logged at level 1.
+/// Returns an environment whose provider is overridden, which is logged at level 4.
 fn with_override() -> TestEnvironment {
     let environment = with_provider();
     let folder = "home/.config/cluster-api/overrides/infrastructure-example/v1.2.3";
@@ -51,16 +51,16 @@ fn logs_override(environment: &TestEnvironment, flags: &str) -> bool {
     let run = environment.run(&format!("generate provider -i example --raw {flags}"));
     assert_eq!(run.status, 0, "{run}");
     run.stderr
-        .contains(" INFO capictl::repository: Using override")
+        .contains("DEBUG capictl::repository: Using override")
 }
 
 #[test]
 fn the_level_comes_from_the_flag_else_the_environment_else_the_file() {
     let silent = with_override();
     assert!(!logs_override(&silent, ""));
-    assert!(logs_override(&silent, "-v 1"));
+    assert!(logs_override(&silent, "-v 4"));
 
-    let by_environment = with_override().with("CLUSTERCTL_LOG_LEVEL", "1");
+    let by_environment = with_override().with("CLUSTERCTL_LOG_LEVEL", "4");
     assert!(logs_override(&by_environment, ""));
     assert!(
         logs_override(&by_environment, "-v 0"),
@@ -69,7 +69,7 @@ fn the_level_comes_from_the_flag_else_the_environment_else_the_file() {
 
     let by_file = with_override();
     let file = by_file.path("home/.config/cluster-api/clusterctl.yaml");
-    let config = fs::read_to_string(&file).unwrap() + "CLUSTERCTL_LOG_LEVEL: 1\n";
+    let config = fs::read_to_string(&file).unwrap() + "CLUSTERCTL_LOG_LEVEL: 4\n";
     fs::write(&file, config).unwrap();
     assert!(logs_override(&by_file, ""));
     assert!(!logs_override(

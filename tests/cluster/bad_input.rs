@@ -18,23 +18,26 @@ async fn with_kubeconfig(kubeconfig: &str) -> Result<Environment> {
 
 /// Runs `init` and checks what holds for all failures; returns standard error.
 async fn init_fails(environment: &Environment, arguments: &[&str]) -> Result<String> {
-    let shared = ControlPlane::shared().await;
-    let administrator = Environment::with_kubeconfig(shared.kubeconfig())?;
-    let everything = ["get", "namespaces,crds,clusterroles", "-o", "name"];
-    let before = administrator.kubectl(&everything).await?.success();
-    let mut all = vec!["init", "--infrastructure", "docker"];
-    all.extend(arguments);
+    let all = [&["init", "--infrastructure", "docker"], arguments].concat();
     let output = environment.capictl(&all).await?;
     assert_eq!(output.status.code(), Some(1), "{output}");
     assert_eq!(output.stdout, "", "{output}");
     assert!(output.stderr.contains("error: "), "{output}");
-    let after = administrator.kubectl(&everything).await?.success();
-    let of_providers = |list: &str| {
-        list.lines()
-            .filter(|line| line.contains("cap") || line.contains("cluster"))
-            .count()
-    };
-    assert_eq!(of_providers(&before), of_providers(&after), "{after}");
+    // Nothing that an `init` writes, from its first write on, is in the cluster that the tests of this file share.
+    let shared = ControlPlane::shared().await;
+    let administrator = Environment::with_kubeconfig(shared.kubeconfig())?;
+    let there = administrator
+        .kubectl(&["get", "namespaces,crds", "-o", "name"])
+        .await?
+        .success();
+    for written in [
+        "clusterctl.cluster.x-k8s.io",
+        "cert-manager",
+        "capi-system",
+        "capd-system",
+    ] {
+        assert!(!there.contains(written), "{output}\n{there}");
+    }
     Ok(output.stderr)
 }
 
@@ -257,7 +260,7 @@ async fn credentials_that_fail_are_not_taken_for_no_cluster() -> Result<()> {
     assert!(
         output
             .stderr
-            .contains("the exec plugin `false` of the kubeconfig failed"),
+            .contains("the exec plugin of the kubeconfig failed with exit status: 1"),
         "{output}"
     );
     Ok(())
@@ -267,7 +270,7 @@ async fn credentials_that_fail_are_not_taken_for_no_cluster() -> Result<()> {
 async fn a_name_with_odd_characters_stays_a_name() -> Result<()> {
     let shared = ControlPlane::shared().await;
     let environment = Environment::with_kubeconfig(shared.kubeconfig())?;
-    for name in ["my map", "../secrets/x?y", "a%2fb"] {
+    for name in ["my map", "x?y", "x#y"] {
         let output = environment
             .capictl(&["generate", "cluster", "one", "--from-config-map", name])
             .await?;

@@ -7,6 +7,7 @@ WORKDIR /capictl
 COPY Cargo.toml Cargo.lock providers.yaml ./
 COPY src src
 COPY templates templates
+COPY completions completions
 RUN cargo build --release --locked --bin capictl \
  && mkdir /out \
  && cp target/release/capictl /out/capictl \

@@ -71,6 +71,32 @@ fn the_metadata_are_those_of_the_constants() {
     ensure_current("metadata.yaml", &text);
 }
 
+/// `docs/mailgun.md` shows commands to copy.
+#[test]
+fn the_documentation_names_this_version_and_image() {
+    let text = read("docs/mailgun.md");
+    let version = release::VERSION;
+    for needed in [
+        format!("docker build --tag {} .", release::image()),
+        format!(
+            "infrastructure-mailgun/{version}\ncp templates/mailgun/*.yaml ~/repository/infrastructure-mailgun/{version}"
+        ),
+    ] {
+        assert!(text.contains(&needed), "`docs/mailgun.md` lacks `{needed}`");
+    }
+    for variable in [
+        "MAILGUN_API_KEY",
+        "MAILGUN_DOMAIN",
+        "MAIL_RECIPIENT",
+        "MAILGUN_API_BASE",
+    ] {
+        assert!(
+            text.contains(&format!("| `{variable}` | `init` |")),
+            "{variable}"
+        );
+    }
+}
+
 /// What is in the folder is what is embedded, so that the folder can be used as a release too.
 #[test]
 fn every_file_of_the_folder_is_embedded() {
@@ -182,6 +208,7 @@ fn the_dockerfile_agrees_with_the_deployment() {
         "providers.yaml",
         "src",
         "templates",
+        "completions",
     ] {
         let copied = build
             .lines()

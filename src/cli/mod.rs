@@ -11,6 +11,7 @@
 //! ```
 
 pub mod args;
+pub mod completion;
 pub mod config;
 pub mod generate;
 pub mod help;
@@ -66,6 +67,7 @@ pub enum Command {
     Generate(generate::GenerateArgs),
     Config(config::ConfigArgs),
     Version(version::VersionArgs),
+    Completion(completion::CompletionArgs),
     Help(help::HelpArgs),
 }
 
@@ -150,6 +152,7 @@ fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<()> {
         None => help_of(&[], definition),
         Some(Command::Help(args)) => output::print(&args.run(definition)?),
         Some(Command::Version(args)) => output::print(&args.run()?),
+        Some(Command::Completion(args)) => output::print(args.run()),
         Some(Command::Init(args)) => online(global, args.left_behind(), async |session| {
             args.run(session).await
         }),

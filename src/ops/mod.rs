@@ -1,5 +1,6 @@
 //! One operation per file: an options struct in, a value out. Operations may report status, they never print data.
 
+pub mod complete;
 pub mod config_repositories;
 pub mod generate_cluster;
 pub mod generate_provider;

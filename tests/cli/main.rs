@@ -2,6 +2,7 @@
 
 mod closed_pipe;
 mod clusterctl_flags;
+mod completion;
 mod config_repositories;
 mod environment;
 mod flags;
@@ -13,6 +14,7 @@ mod interruption;
 mod logging;
 mod plugins;
 mod reference;
+mod shells;
 mod usage;
 mod version;
 mod write_to;

@@ -4,6 +4,7 @@
 mod support;
 
 mod bad_input;
+mod completion;
 mod example;
 mod faults;
 mod generate;

@@ -199,9 +199,10 @@ async fn owned(control_plane: &ControlPlane, namespace: &str) -> Result<MailgunC
 }
 
 const GROUP: &str = "infrastructure.cluster.x-k8s.io";
+const CRDS: &str = "apiextensions.k8s.io customresourcedefinitions";
 
-/// Verb, group, and resource with subresource: what the manager does.
-const MAY: [&str; 8] = [
+/// Verb, group with resource, and subresource or name, all that the manager needs at least.
+const MAY: [&str; 9] = [
     "update {GROUP} mailgunclusters",
     "patch {GROUP} mailgunclusters/status",
     "update {GROUP} mailgunclusters/finalizers",
@@ -210,15 +211,17 @@ const MAY: [&str; 8] = [
     "watch {GROUP} mailgunmachines",
     "patch {GROUP} mailgunmachines/status",
     "create events.k8s.io events",
+    "get {CRDS} mailgunclusters.infrastructure.cluster.x-k8s.io",
 ];
 /// Who may read Secrets could read the bootstrap data of all machines.
-const MAY_NOT: [&str; 7] = [
+const MAY_NOT: [&str; 8] = [
     "patch cluster.x-k8s.io clusters",
     "patch cluster.x-k8s.io clusters/status",
     "get core secrets",
     "list core configmaps",
     "create {GROUP} mailgunmachines",
-    "get apiextensions.k8s.io customresourcedefinitions",
+    "list {CRDS}",
+    "get {CRDS} clusters.cluster.x-k8s.io",
     "update coordination.k8s.io leases",
 ];
 
@@ -242,7 +245,7 @@ async fn the_manager_may_do_its_work_and_no_more() -> Result<()> {
 
 /// Asks whether the manager's ServiceAccount may do what [`MAY`] describes.
 async fn is_allowed(client: &Client, request: &str, namespace: Option<&str>) -> Result<bool> {
-    let request = request.replace("{GROUP}", GROUP);
+    let request = request.replace("{GROUP}", GROUP).replace("{CRDS}", CRDS);
     let words: Vec<&str> = request.split(' ').collect();
     let (resource, subresource) = words[2].split_once('/').unwrap_or((words[2], ""));
     let review = serde_json::from_value(json!({
@@ -254,6 +257,7 @@ async fn is_allowed(client: &Client, request: &str, namespace: Option<&str>) -> 
                 "group": words[1].trim_start_matches("core"),
                 "resource": resource,
                 "subresource": subresource,
+                "name": words.get(3).copied().unwrap_or_default(),
                 "namespace": namespace.unwrap_or_default(),
             },
         },

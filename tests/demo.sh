@@ -96,12 +96,21 @@ capictl generate cluster demo --infrastructure docker --flavor in-memory --kuber
 run kubectl apply -f cluster.yaml
 
 title "Following it"
-columns=custom-columns=MACHINE:.metadata.name,PHASE:.status.phase
-say "kubectl get machines --watch --output $columns | awk '!seen[\$0]++ { print; fflush() }' &"
-kubectl get machines --watch --output "$columns" 2>/dev/null > >(awk '!seen[$0]++ { print; fflush() }') &
+say "kubectl get machines --watch &   # shown when a machine's phase changes"
+follow() {
+  local machine phase line
+  declare -A phases
+  kubectl get machines --watch --no-headers --output custom-columns=NAME:.metadata.name,PHASE:.status.phase 2>/dev/null |
+    while read -r machine phase; do
+      line="$machine $phase"
+      [ "$phase" = "<none>" ] || [ "${phases[$machine]:-}" = "$phase" ] || echo "$line"
+      phases[$machine]=$phase
+    done
+}
+follow &
 watcher=$!
 run kubectl wait --for=condition=Available cluster/demo --timeout=240s
-kill "$watcher" 2>/dev/null || true
+pkill -P "$watcher" 2>/dev/null || true
 wait "$watcher" 2>/dev/null || true
 watcher=
 run kubectl get clusters,machines
@@ -113,12 +122,14 @@ manager=$!
 export MAILGUN_PRIORITY=ExtremelyUrgent MAILGUN_REQUESTER=mail.example MAILGUN_REQUEST="Please make me a cluster, with sugar on top?"
 say "capictl generate cluster hello-mailgun --infrastructure mailgun | kubectl apply -f -"
 capictl generate cluster hello-mailgun --infrastructure mailgun | kubectl apply -f -
-run kubectl wait --for=condition=InfrastructureReady cluster/hello-mailgun --timeout=120s
+run kubectl wait --for=condition=InfrastructureReady cluster/hello-mailgun --timeout=120s ||
+  fail "the mail did not go out" "this is what run-local said: $(cat "$work/run-local.log")"
 run kubectl get mailguncluster hello-mailgun --output wide
 run kubectl get mailguncluster hello-mailgun --output "jsonpath={.status.response}{'\n'}"
 say "# what the stand-in of Mailgun received:"
 read -r -t 10 mail <&8 && echo "$mail"
-kill -INT "$manager" && wait "$manager" 2>/dev/null || true
+kill -TERM "$manager"
+wait "$manager"
 manager=
 run kubectl get providers.clusterctl.cluster.x-k8s.io --all-namespaces
 title "Done in $(seconds "$started")"

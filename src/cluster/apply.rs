@@ -101,7 +101,7 @@ impl Cluster {
                 .filter(|object| Step::of(object, &definitions) == step)
                 .collect();
             if step == Step::Instances && !members.is_empty() {
-                self.wait_until_served(&definitions).await?;
+                self.wait_until_served(objects).await?;
             }
             stream::iter(members.into_iter().map(Ok))
                 .try_for_each_concurrent(SIDE_BY_SIDE, |object| async {
@@ -139,9 +139,21 @@ impl Cluster {
             .for_each(|crd| self.resources.learn(crd));
     }
 
-    async fn wait_until_served(&self, definitions: &[&Object]) -> Result<()> {
-        let waits = stream::iter(definitions).map(|crd| self.wait_for_crd(crd.name()));
-        waits.buffer_unordered(SIDE_BY_SIDE).try_collect().await
+    /// Waits until the API server serves the kinds of all CRDs among some objects.
+    ///
+    /// # Errors
+    /// One is not served within a minute.
+    pub async fn wait_until_served<'a>(
+        &self,
+        objects: impl IntoIterator<Item = &'a Object>,
+    ) -> Result<()> {
+        let waits = definitions(objects)
+            .into_iter()
+            .map(|crd| self.wait_for_crd(crd.name()));
+        stream::iter(waits)
+            .buffer_unordered(SIDE_BY_SIDE)
+            .try_collect()
+            .await
     }
 
     /// Waits until the API server serves the kind of a CRD.
@@ -176,9 +188,9 @@ impl Cluster {
     }
 }
 
-fn definitions(objects: &[Object]) -> Vec<&Object> {
+fn definitions<'a>(objects: impl IntoIterator<Item = &'a Object>) -> Vec<&'a Object> {
     objects
-        .iter()
+        .into_iter()
         .filter(|object| object.kind() == "CustomResourceDefinition")
         .collect()
 }

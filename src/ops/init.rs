@@ -76,6 +76,14 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
             .wait_for_deployments(&deployments, options.wait_provider_timeout)
             .await
             .map_err(|error| mailgun::explain(error, mailgun_image.as_deref()))?;
+        // What the user types next makes objects of these kinds.
+        cluster
+            .wait_until_served(
+                planned
+                    .iter()
+                    .flat_map(|provider| &provider.components.objects),
+            )
+            .await?;
     }
     say_what_is_next(session, &planned, first_run);
     Ok(())

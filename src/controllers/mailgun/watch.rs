@@ -247,6 +247,9 @@ async fn log_failure<K: Resource<DynamicType = ()>>(
         Err(controller::Error::ReconcilerFailed(error, object)) => {
             tracing::error!(error = %error, object = %object, "Reconciler error");
         }
-        Err(error) => tracing::warn!(error = innermost(&error), "a watch failed, it is tried again"),
+        Err(error) => tracing::warn!(
+            error = innermost(&error),
+            "a watch failed, it is tried again"
+        ),
     }
 }

@@ -77,8 +77,9 @@ PATH=$programs:$PATH
 command -v kubectl >/dev/null || PATH=$PATH:$(dirname "$(tests/testbed/build.sh kubectl 2>/dev/null)")
 
 title "Starting a stand-in of Mailgun, which takes mails and sends none on"
-mkfifo "$work/mailgun"
-setsid "$programs/examples/mailgun" --domain mail.example --key demo-key >"$work/mailgun" 2>&1 </dev/null &
+mkfifo "$work/mailgun" "$work/faults"
+exec 9<>"$work/faults" # it ends with its input, so this must stay open
+setsid "$programs/examples/mailgun" --domain mail.example --key demo-key >"$work/mailgun" 2>&1 <&9 &
 mailgun=$!
 exec 8<"$work/mailgun"
 read -r MAILGUN_API_BASE <&8
@@ -107,7 +108,7 @@ follow() {
       phases[$machine]=$phase
     done
 }
-follow &
+follow 2>/dev/null &
 watcher=$!
 run kubectl wait --for=condition=Available cluster/demo --timeout=240s
 pkill -P "$watcher" 2>/dev/null || true

@@ -2,6 +2,8 @@
 
 mod bed;
 mod gates;
+mod kills;
 mod lost_answers;
+mod process;
 mod refusals;
 mod under_core;

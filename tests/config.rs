@@ -74,7 +74,7 @@ async fn no_configuration_file_is_no_error_and_none_is_made() {
     let home = Home::new();
     let config = home.load().await.unwrap();
     assert_eq!(config.path(), None);
-    assert_eq!(config.providers().unwrap().len(), 66);
+    assert_eq!(config.providers().unwrap().len(), 67);
     assert_eq!(config.overrides_folder().unwrap(), None);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
@@ -197,7 +197,7 @@ cert-manager: {version: v1.0.0, timeout: 5m, externallyProvisioned: true}
     let text = text.replace("Acme", "acme");
     let shadows = [("PROVIDERS", ""), ("IMAGES", "x"), ("CERT_MANAGER", "x")];
     let config = home.config(&text, &shadows).await;
-    assert_eq!(config.providers().unwrap().len(), 67);
+    assert_eq!(config.providers().unwrap().len(), 68);
     let images = config.image_overrides().unwrap();
     assert_eq!(images.0["all"].repository, "registry.local");
     let cert_manager = config.cert_manager().unwrap();

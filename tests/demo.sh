@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows capictl's main job on a real, throw-away management cluster: install Cluster API, render a cluster, watch it
-# come up. Prints each command before it runs it, so that you could have typed it.
+# come up; then the Mailgun provider, run on this machine against a stand-in of Mailgun. Prints each command before it
+# runs it, so that you could have typed it.
 #
 # usage: tests/demo.sh [--keep]
 #   --keep   leaves the management cluster running, and prints the KUBECONFIG to use and how to end it
@@ -37,11 +38,12 @@ clean_up() {
   local status=$?
   trap - EXIT
   trap '' INT TERM
-  [ -z "${watcher:-}" ] || kill "$watcher" 2>/dev/null || true
-  if [ -n "${testbed:-}" ]; then
-    kill "$testbed" 2>/dev/null || true
-    wait "$testbed" 2>/dev/null || true
-  fi
+  local process
+  for process in "${watcher:-}" "${manager:-}" "${mailgun:-}" "${testbed:-}"; do
+    [ -n "$process" ] || continue
+    kill "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+  done
   [ -z "${work:-}" ] || rm -rf "$work"
   exit "$status"
 }
@@ -52,7 +54,7 @@ trap 'exit 143' TERM
 command -v cargo >/dev/null || fail "\`cargo\` is not on PATH, capictl is built with it" "install Rust from https://rustup.rs"
 title "Building the test-bed and capictl, what is missing of them"
 tests/testbed/build.sh >/dev/null
-cargo build --quiet --bin capictl --example testbed
+cargo build --quiet --bin capictl --example testbed --example mailgun
 programs=$(cd "${CARGO_TARGET_DIR:-target}/debug" && pwd)
 
 started=$(date +%s%N)
@@ -74,8 +76,18 @@ say export CLUSTER_TOPOLOGY=true
 PATH=$programs:$PATH
 command -v kubectl >/dev/null || PATH=$PATH:$(dirname "$(tests/testbed/build.sh kubectl 2>/dev/null)")
 
-title "Installing Cluster API"
-run capictl init --infrastructure docker --wait-providers
+title "Starting a stand-in of Mailgun, which takes mails and sends none on"
+mkfifo "$work/mailgun"
+setsid "$programs/examples/mailgun" --domain mail.example --key demo-key >"$work/mailgun" 2>&1 </dev/null &
+mailgun=$!
+exec 8<"$work/mailgun"
+read -r MAILGUN_API_BASE <&8
+MAILGUN_API_BASE=${MAILGUN_API_BASE##* }
+export MAILGUN_API_BASE MAILGUN_DOMAIN=mail.example MAILGUN_API_KEY=demo-key MAIL_RECIPIENT=you@mail.example
+for name in MAILGUN_API_BASE MAILGUN_DOMAIN MAILGUN_API_KEY MAIL_RECIPIENT; do say export "$name=${!name}"; done
+
+title "Installing Cluster API, with the in-memory provider and the Mailgun provider"
+run capictl init --infrastructure docker,mailgun --wait-providers
 
 title "Rendering a cluster whose machines exist in memory only, and creating it"
 say "capictl generate cluster demo --flavor in-memory --kubernetes-version v1.33.0 --worker-machine-count 2 >cluster.yaml"
@@ -93,6 +105,21 @@ kill "$watcher" 2>/dev/null || true
 wait "$watcher" 2>/dev/null || true
 watcher=
 run kubectl get clusters,machines
+
+title "Asking a person for a cluster: one MailgunCluster, one mail"
+say "capictl run-local &"
+capictl run-local --metrics-bind-address 0 --health-probe-bind-address 0 >"$work/run-local.log" 2>&1 &
+manager=$!
+export MAILGUN_PRIORITY=ExtremelyUrgent MAILGUN_REQUESTER=mail.example MAILGUN_REQUEST="Please make me a cluster, with sugar on top?"
+say "capictl generate cluster hello-mailgun --infrastructure mailgun | kubectl apply -f -"
+capictl generate cluster hello-mailgun --infrastructure mailgun | kubectl apply -f -
+run kubectl wait --for=condition=InfrastructureReady cluster/hello-mailgun --timeout=120s
+run kubectl get mailguncluster hello-mailgun --output wide
+run kubectl get mailguncluster hello-mailgun --output "jsonpath={.status.response}{'\n'}"
+say "# what the stand-in of Mailgun received:"
+read -r -t 10 mail <&8 && echo "$mail"
+kill -INT "$manager" && wait "$manager" 2>/dev/null || true
+manager=
 run kubectl get providers.clusterctl.cluster.x-k8s.io --all-namespaces
 title "Done in $(seconds "$started")"
 
@@ -104,5 +131,5 @@ The management cluster goes on running. To use it:
 To end it:
   kill $testbed && rm -rf $work
 K
-  testbed='' work=''
+  testbed='' work='' # kept
 fi

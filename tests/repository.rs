@@ -1,5 +1,7 @@
-//! Repositories: a stand-in for GitHub at the socket, and folders on disk.
+//! Repositories: a stand-in for GitHub at the socket, folders on disk, and what is embedded.
 
+#[path = "repository/embedded.rs"]
+mod embedded;
 #[path = "repository/github.rs"]
 mod github;
 #[path = "repository/http.rs"]

@@ -26,6 +26,16 @@ for component in fmt clippy; do
 done
 # A failing test should be readable; its own message says more than a backtrace.
 export RUST_BACKTRACE=0
+# The shells that completion is tested in, at a pseudo-terminal.
+missing=()
+for shell in bash zsh fish; do command -v "$shell" >/dev/null || missing+=("$shell"); done
+if ((${#missing[@]})); then
+  if command -v apt-get >/dev/null && [[ $(id -u) == 0 ]]; then
+    step "install: ${missing[*]}" apt-get install --yes --quiet "${missing[@]}"
+  else
+    fail "completion is tested in shells that are missing: ${missing[*]}" "sudo apt-get install ${missing[*]}, or brew install ${missing[*]}"
+  fi
+fi
 export CAPICTL_SEED=${CAPICTL_SEED:-$(date +%s)}
 echo "CAPICTL_SEED=$CAPICTL_SEED"
 

@@ -13,6 +13,7 @@
 //! Called by the name `manager`, the program is the Mailgun provider's manager instead, see [`manager`].
 
 pub mod args;
+pub mod completion;
 pub mod config;
 pub mod generate;
 pub mod help;
@@ -71,6 +72,7 @@ pub enum Command {
     Config(config::ConfigArgs),
     RunLocal(run_local::RunLocalArgs),
     Version(version::VersionArgs),
+    Completion(completion::CompletionArgs),
     Help(help::HelpArgs),
 }
 
@@ -164,6 +166,7 @@ fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<ExitCode> {
         Some(Command::RunLocal(args)) => return args.run(global),
         Some(Command::Help(args)) => output::print(&args.run(definition)?),
         Some(Command::Version(args)) => output::print(&args.run()?),
+        Some(Command::Completion(args)) => output::print(args.run()),
         Some(Command::Init(args)) => online(global, args.left_behind(), async |session| {
             args.run(session).await
         }),

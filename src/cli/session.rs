@@ -55,3 +55,14 @@ pub async fn open(
     logging.set(level.max(least));
     Ok(Session::new(config, http))
 }
+
+/// Returns a session for questions that must not take long and have no use for errors; none where the configuration
+/// cannot be read from the disk.
+pub async fn offline(config: Option<&str>) -> Option<Session> {
+    if config.is_some_and(|config| config.contains("://")) {
+        return None;
+    }
+    let http = Http::new(USER_AGENT);
+    let config = Config::load(config, Environment::from_process(), &http).await;
+    Some(Session::new(config.ok()?, http))
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use http::header::{USER_AGENT, WARNING};
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config, client::ClientBuilder};
 use tower::util::MapResponseLayer;
 
@@ -100,6 +100,30 @@ impl Cluster {
 /// As [`Cluster::connect`].
 pub async fn current_namespace(access: &Access) -> Result<String> {
     Ok(load_config(access).await?.default_namespace)
+}
+
+/// Returns the names of the kubeconfig's contexts, in its order; none when there is no kubeconfig.
+///
+/// # Errors
+/// The kubeconfig cannot be read.
+pub fn list_contexts(access: &Access) -> Result<Vec<String>> {
+    let contexts = read_kubeconfig(access)?.map(|(kubeconfig, _)| kubeconfig.contexts);
+    let names = contexts.into_iter().flatten().map(|context| context.name);
+    Ok(names.collect())
+}
+
+/// Tells whether the credentials come from a program that needs a user to talk to.
+pub fn asks_its_user(access: &Access) -> bool {
+    let kubeconfig = read_kubeconfig(access).ok().flatten();
+    let is_interactive = |(kubeconfig, _): (Kubeconfig, String)| {
+        let context = access.context.clone().or(kubeconfig.current_context)?;
+        let named = kubeconfig.contexts.into_iter().find(|c| c.name == context);
+        let user = named?.context?.user?;
+        let found = kubeconfig.auth_infos.into_iter().find(|i| i.name == user);
+        let mode = found?.auth_info?.exec?.interactive_mode?;
+        Some(mode == ExecInteractiveMode::Always)
+    };
+    kubeconfig.and_then(is_interactive).unwrap_or_default()
 }
 
 fn build_client(mut config: Config) -> kube::Result<Client> {

@@ -166,6 +166,7 @@ impl Cluster {
                     state: established
                         .map_or("no status yet", |condition| condition.message)
                         .to_owned(),
+                    unpullable: Vec::new(),
                     hints: Vec::new(),
                 });
             }

@@ -83,16 +83,20 @@ impl Cluster {
                 }) => cause.to_string(),
                 Err(error) => return Err(error),
             };
+            let mut unpullable = Vec::new();
             let state = match wait::explain_namespace(self, NAMESPACE)
                 .await
                 .ok()
                 .flatten()
             {
-                Some(pods) => format!("{problem}; {pods}"),
+                Some(pods) => {
+                    unpullable = pods.unpullable;
+                    format!("{problem}; {}", pods.text)
+                }
                 None => problem,
             };
             if started.elapsed() > timeout {
-                return Err(not_available(timeout, state));
+                return Err(not_available(timeout, state, unpullable));
             }
             Ui.show_progress(
                 &mut progress,
@@ -103,11 +107,12 @@ impl Cluster {
     }
 }
 
-fn not_available(after: Duration, state: String) -> Error {
+fn not_available(after: Duration, state: String, unpullable: Vec<String>) -> Error {
     Error::NotReady {
         what: "cert-manager is not available".to_owned(),
         after,
         state,
+        unpullable,
         hints: vec![
             "look at it with `kubectl get pods --namespace cert-manager`, then run the command again".to_owned(),
             "a longer time can be set as `timeout` under `cert-manager` in the configuration file".to_owned(),

@@ -117,6 +117,8 @@ pub enum Error {
         after: Duration,
         /// What was seen last.
         state: String,
+        /// Images that cannot be pulled.
+        unpullable: Vec<String>,
         /// What may help.
         hints: Vec<String>,
     },

@@ -16,6 +16,15 @@ use crate::ui::Ui;
 /// Pause between two looks; one list request serves all Deployments of a namespace.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Why a kubelet says that it has no image.
+const PULL_FAILURES: [&str; 5] = [
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "RegistryUnavailable",
+];
+
 /// One of an object's `status.conditions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition<'a> {
@@ -127,7 +136,7 @@ impl Cluster {
     }
 
     async fn not_ready(&self, waiting: &[DeploymentName], after: Duration) -> Error {
-        let mut states = Vec::new();
+        let (mut states, mut unpullable) = (Vec::new(), Vec::new());
         for name in waiting {
             let deployment = self
                 .get(&deployments(), Some(&name.namespace), &name.name)
@@ -144,7 +153,13 @@ impl Cluster {
                 .await
                 .ok()
                 .flatten();
-            states.push(pods.unwrap_or_else(|| format!("{name}: {state}")));
+            match pods {
+                None => states.push(format!("{name}: {state}")),
+                Some(mut pods) => {
+                    states.push(pods.text);
+                    unpullable.append(&mut pods.unpullable);
+                }
+            }
         }
         let names: Vec<String> = waiting
             .iter()
@@ -155,6 +170,7 @@ impl Cluster {
             what: names.join(", "),
             after,
             state: states.join("; "),
+            unpullable,
             hints: vec![
                 format!("look at it with `kubectl describe deployment --namespace {namespace} {name}`"),
                 "the providers are installed; run the command again to go on waiting, `--wait-provider-timeout` gives more seconds".to_owned(),
@@ -175,24 +191,36 @@ fn is_current_and_available(deployment: &Object) -> bool {
         && condition(deployment, "Available").is_some_and(|condition| condition.is_true())
 }
 
+/// What keeps Pods from running.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PodProblems {
+    /// All of it, for a reader.
+    pub(super) text: String,
+    /// Images that cannot be pulled.
+    pub(super) unpullable: Vec<String>,
+}
+
 /// Returns what keeps the Pods of a namespace from running: images that cannot be pulled, containers that crash,
 /// Pods that cannot be scheduled.
 pub(super) async fn explain_namespace(
     cluster: &Cluster,
     namespace: &str,
-) -> Result<Option<String>> {
+) -> Result<Option<PodProblems>> {
     let pods = cluster
         .list(&Resource::known("", "v1", "pods", true), Some(namespace))
         .await?;
-    let problems: Vec<String> = pods
-        .unwrap_or_default()
-        .iter()
-        .filter_map(pod_problem)
-        .collect();
-    Ok((!problems.is_empty()).then(|| problems.join("; ")))
+    let (mut texts, mut unpullable) = (Vec::new(), Vec::new());
+    for problem in pods.unwrap_or_default().iter().filter_map(pod_problem) {
+        texts.push(problem.text);
+        unpullable.extend(problem.unpullable);
+    }
+    Ok((!texts.is_empty()).then(|| PodProblems {
+        text: texts.join("; "),
+        unpullable,
+    }))
 }
 
-fn pod_problem(pod: &Object) -> Option<String> {
+fn pod_problem(pod: &Object) -> Option<PodProblems> {
     let statuses = ["/status/initContainerStatuses", "/status/containerStatuses"];
     let containers = statuses
         .iter()
@@ -204,19 +232,26 @@ fn pod_problem(pod: &Object) -> Option<String> {
         if !["", "ContainerCreating", "PodInitializing"].contains(&reason) {
             let message = one_line(waiting["message"].as_str().unwrap_or_default());
             let image = container["image"].as_str().unwrap_or_default();
-            return Some(format!(
-                "Pod {} waits: {reason} of image `{image}`: {message}",
-                pod.name()
-            ));
+            let is_pull = PULL_FAILURES.contains(&reason);
+            return Some(PodProblems {
+                text: format!(
+                    "Pod {} waits: {reason} of image `{image}`: {message}",
+                    pod.name()
+                ),
+                unpullable: is_pull.then(|| image.to_owned()).into_iter().collect(),
+            });
         }
     }
     let scheduled =
         condition(pod, "PodScheduled").filter(|condition| condition.status == "False")?;
-    Some(format!(
-        "Pod {} is not scheduled: {}",
-        pod.name(),
-        one_line(scheduled.message)
-    ))
+    Some(PodProblems {
+        text: format!(
+            "Pod {} is not scheduled: {}",
+            pod.name(),
+            one_line(scheduled.message)
+        ),
+        unpullable: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -249,9 +284,11 @@ mod tests {
                 "state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}},
             }]},
         }));
+        let problem = pod_problem(&pod).unwrap();
         assert_eq!(
-            pod_problem(&pod).unwrap(),
+            problem.text,
             "Pod p waits: ImagePullBackOff of image `r.example/i:1`: not found"
         );
+        assert_eq!(problem.unpullable, ["r.example/i:1"]);
     }
 }

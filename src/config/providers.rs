@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn the_catalogue_is_sorted_and_valid() {
         let providers = catalogue();
-        assert_eq!(providers.len(), 66);
+        assert_eq!(providers.len(), 67);
         assert_eq!(merge(Vec::new(), providers.clone()), providers);
         let count = |wanted| {
             providers
@@ -178,7 +178,7 @@ mod tests {
                 .filter(|provider| provider.provider_type == wanted)
                 .count()
         };
-        assert_eq!(ProviderType::ALL.map(count), [1, 8, 11, 39, 3, 1, 3]);
+        assert_eq!(ProviderType::ALL.map(count), [1, 8, 11, 40, 3, 1, 3]);
         let section = serde_json::to_value(&providers).unwrap();
         assert_eq!(
             parse_custom(&section, &Environment::default()).as_ref(),
@@ -196,7 +196,7 @@ mod tests {
         let environment = Environment::from_pairs([("BASE", "/tmp/x")]);
         let custom = parse_custom(&section, &environment).unwrap();
         let merged = merge(catalogue(), custom);
-        assert_eq!(merged.len(), 67);
+        assert_eq!(merged.len(), 68);
         let url_of = |name: &str| {
             let found = merged.iter().find(|provider| {
                 provider.name == name

@@ -5,11 +5,13 @@ pub mod labels;
 pub mod metadata;
 pub mod object;
 pub mod provider;
+pub mod release;
 pub mod secret;
 pub mod version;
 
 pub use metadata::{Metadata, ReleaseSeries};
 pub use object::Object;
 pub use provider::{Provider, ProviderReference, ProviderType};
+pub use release::EmbeddedRelease;
 pub use secret::Secret;
 pub use version::{Contract, Version};

@@ -3,6 +3,7 @@
 //! Everything is fetched, rendered and checked before the first write, so that what is wrong with the input changes
 //! nothing. The writes can be repeated: an interrupted run is finished by the next one.
 
+mod mailgun;
 mod plan;
 
 use std::time::Duration;
@@ -55,6 +56,7 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     session.ui.status("Fetching providers");
     let wanted = build(session, &settings, queue, &options).await?;
     let deployments: Vec<DeploymentName> = wanted.iter().flat_map(Planned::deployments).collect();
+    let mailgun_image = mailgun::image(&wanted);
     let planned = leave_out_installed(session, wanted, installed);
     validate(session, &options, &settings, installed, &planned).await?;
     ensure_kinds(&cluster, &planned).await?;
@@ -65,13 +67,15 @@ pub async fn init(session: &Session, options: InitOptions) -> Result<()> {
     }
     ensure_cert_manager(session, &cluster, &settings, &cert_manager).await?;
     install_all(session, &cluster, &planned).await?;
+    mailgun::say_unpublished(session, &planned);
     if options.wait_providers {
         session
             .ui
             .status("Waiting for providers to be available...");
         cluster
             .wait_for_deployments(&deployments, options.wait_provider_timeout)
-            .await?;
+            .await
+            .map_err(|error| mailgun::explain(error, mailgun_image.as_deref()))?;
     }
     say_what_is_next(session, &planned, first_run);
     Ok(())

@@ -1,5 +1,6 @@
 //! One operation per file: an options struct in, a value out. Operations may report status, they never print data.
 
+pub mod complete;
 pub mod config_repositories;
 pub mod generate_cluster;
 pub mod generate_provider;
@@ -15,6 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::cluster::{self, Access, Cluster};
 use crate::config::Config;
+use crate::controllers::mailgun::release as mailgun;
 use crate::error::{Failure, Result};
 use crate::http::Http;
 use crate::model::ProviderType;
@@ -47,11 +49,12 @@ impl Session {
     /// Returns what provider repositories need to know of the configuration.
     fn repository_settings(&self) -> Result<Settings> {
         let overrides_folder = self.config.overrides_folder()?;
-        Ok(Settings::new(
+        let settings = Settings::new(
             self.http.clone(),
             self.config.github_token(),
             overrides_folder,
-        ))
+        );
+        Ok(settings.with_embedded([mailgun::RELEASE]))
     }
 
     /// Returns the way to the management cluster.

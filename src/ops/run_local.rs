@@ -202,7 +202,7 @@ impl Prepared {
     fn served(&self) -> String {
         let [metrics, probes] = self.manager.addresses();
         let url = |what: &str, address: Option<SocketAddr>, path: &str| {
-            address.map(|address| format!("; {what} at http://{address}{path}"))
+            address.map(|address| format!("; {what} at http://{}{path}", reachable(address)))
         };
         let urls = [
             url("metrics", metrics, "/metrics"),
@@ -224,5 +224,13 @@ impl Prepared {
         } = self;
         let workers = |work| mailgun::run(client, settings, work);
         manager.run(shutdown, workers).await
+    }
+}
+
+/// Who listens at all addresses of this host is found at the local one.
+fn reachable(address: SocketAddr) -> String {
+    match address.ip().is_unspecified() {
+        true => format!("localhost:{}", address.port()),
+        false => address.to_string(),
     }
 }

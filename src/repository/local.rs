@@ -76,6 +76,14 @@ impl Local {
         })
     }
 
+    /// Returns the names of a version's files.
+    pub(super) async fn files(&self, version: &str) -> Vec<String> {
+        match self.version_folder(version).await {
+            Ok(folder) => disk::names_in(&folder, Metadata::is_file).await,
+            Err(_) => Vec::new(),
+        }
+    }
+
     async fn version_folder(&self, version: &str) -> Result<PathBuf, Reason> {
         let folder = self.folder.join(version);
         if tokio::fs::metadata(&folder).await.is_ok() {

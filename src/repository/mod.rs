@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ProviderRepository   overrides folder first, then the repository
+//!  ├ Embedded          the program itself
 //!  ├ Local             a folder: {base}/{provider label}/{version}/{file}
 //!  └ GitHub            releases: download URLs, and the API for `latest` and private repositories
 //! source               templates from files and URLs, which belong to no repository
@@ -9,6 +10,7 @@
 
 mod cache;
 mod disk;
+mod embedded;
 mod error;
 mod github;
 mod latest;
@@ -21,8 +23,9 @@ use std::path::PathBuf;
 use tokio::sync::OnceCell;
 
 use crate::http::{Http, Url};
-use crate::model::{Metadata, Secret, Version};
+use crate::model::{EmbeddedRelease, Metadata, Secret, Version};
 use cache::Cache;
+use embedded::Embedded;
 pub use error::{Error, Reason};
 use github::GitHub;
 use local::Local;
@@ -42,6 +45,7 @@ pub struct Settings {
     pub github_token: Option<Secret>,
     /// Folder whose files, `{provider label}/{version}/{file}`, go before those of the repositories.
     pub overrides_folder: Option<PathBuf>,
+    embedded: Vec<EmbeddedRelease>,
     cache: Cache,
 }
 
@@ -56,8 +60,16 @@ impl Settings {
             http,
             github_token,
             overrides_folder,
+            embedded: Vec::new(),
             cache: Cache::default(),
         }
+    }
+
+    /// Adds releases that are part of the program, for `embedded:` addresses.
+    #[must_use]
+    pub fn with_embedded(mut self, releases: impl IntoIterator<Item = EmbeddedRelease>) -> Self {
+        self.embedded.extend(releases);
+        self
     }
 }
 
@@ -102,6 +114,7 @@ impl Release {
 
 #[derive(Debug)]
 enum Kind {
+    Embedded(Embedded),
     Local(Local),
     GitHub(GitHub),
 }
@@ -120,12 +133,12 @@ impl ProviderRepository {
     /// Returns the repository at a provider's URL; nothing is read or asked yet.
     ///
     /// # Errors
-    /// The URL is neither one of GitHub releases nor one of a local folder.
+    /// The URL is neither one of GitHub releases nor one of a local folder or an embedded release.
     pub fn open(label: &str, url: &str, settings: &Settings) -> Result<Self, Error> {
         Ok(Self {
             label: label.to_owned(),
             url: url.to_owned(),
-            kind: Kind::parse(label, url)?,
+            kind: Kind::parse(label, url, &settings.embedded)?,
             settings: settings.clone(),
             latest: OnceCell::new(),
         })
@@ -144,6 +157,7 @@ impl ProviderRepository {
     /// Returns the name of the components file, the last part of the URL.
     pub fn components_file(&self) -> &str {
         match &self.kind {
+            Kind::Embedded(embedded) => &embedded.file,
             Kind::Local(local) => &local.file,
             Kind::GitHub(github) => &github.file,
         }
@@ -156,6 +170,7 @@ impl ProviderRepository {
     /// `latest` leads to no release.
     pub async fn default_version(&self) -> Result<String, Error> {
         let version = match &self.kind {
+            Kind::Embedded(embedded) => &embedded.version,
             Kind::Local(local) => &local.version,
             Kind::GitHub(github) => &github.version,
         };
@@ -167,6 +182,25 @@ impl ProviderRepository {
             .get_or_try_init(|| latest::resolve(self))
             .await?;
         Ok(latest.clone())
+    }
+
+    /// Tells whether the repository is part of the program.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.kind, Kind::Embedded(_))
+    }
+
+    /// Tells whether versions and files can be listed without the network.
+    pub fn is_at_hand(&self) -> bool {
+        matches!(self.kind, Kind::Embedded(_) | Kind::Local(_))
+    }
+
+    /// Returns the names of a version's files, sorted; none where only the network knows them, or nothing is there.
+    pub async fn files_at_hand(&self, version: &str) -> Vec<String> {
+        match &self.kind {
+            Kind::Embedded(embedded) => embedded.files(version),
+            Kind::Local(local) => local.files(version).await,
+            Kind::GitHub(_) => Vec::new(),
+        }
     }
 
     /// Returns all versions, oldest first.
@@ -236,6 +270,7 @@ impl ProviderRepository {
     /// Reads from the repository itself.
     async fn read(&self, version: &str, file: &str) -> Result<File, Reason> {
         match &self.kind {
+            Kind::Embedded(embedded) => embedded.read(version, file),
             Kind::Local(local) => local.read(version, file).await,
             Kind::GitHub(github) => github.read(&self.settings, version, file).await,
         }
@@ -243,6 +278,7 @@ impl ProviderRepository {
 
     async fn releases(&self) -> Result<Vec<Release>, Reason> {
         match &self.kind {
+            Kind::Embedded(embedded) => Ok(embedded.releases()),
             Kind::Local(local) => local.releases().await,
             Kind::GitHub(github) => Ok(github.releases(&self.settings).await?.to_vec()),
         }
@@ -250,6 +286,7 @@ impl ProviderRepository {
 
     fn location(&self) -> String {
         match &self.kind {
+            Kind::Embedded(embedded) => embedded.location(),
             Kind::Local(local) => local.location(),
             Kind::GitHub(github) => github.location(),
         }
@@ -257,7 +294,7 @@ impl ProviderRepository {
 }
 
 impl Kind {
-    fn parse(label: &str, url: &str) -> Result<Self, Error> {
+    fn parse(label: &str, url: &str, embedded: &[EmbeddedRelease]) -> Result<Self, Error> {
         let unsupported = |problem: String| Error::InvalidUrl {
             url: url.to_owned(),
             problem,
@@ -273,6 +310,7 @@ impl Kind {
             return Err(unsupported("it is not a valid URL".into()));
         };
         match (parsed.scheme(), parsed.host_str().unwrap_or_default()) {
+            (embedded::SCHEME, _) => Embedded::parse(label, &parsed, embedded).map(Self::Embedded),
             ("https", "github.com") => GitHub::parse(&parsed).map(Self::GitHub),
             ("https", host) if host.starts_with("gitlab.") => {
                 Err(unsupported("GitLab repositories are not supported".into()))
@@ -301,8 +339,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_github_and_folders_are_repositories() {
-        let problem = |url| Kind::parse("x", url).unwrap_err().to_string();
+    fn other_addresses_are_no_repositories() {
+        let problem = |url| Kind::parse("x", url, &[]).unwrap_err().to_string();
         let gitlab = "https://gitlab.com/api/v4/projects/p/packages/generic/x/v1.0.0/c.yaml";
         assert!(problem(gitlab).contains("GitLab repositories are not supported"));
         assert!(problem("https://example.com/x").contains("the host `example.com`"));

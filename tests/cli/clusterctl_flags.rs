@@ -135,11 +135,12 @@ fn parsed(arguments: &[String]) -> String {
 
 /// Returns the command lines that have `form` before the command, within it, after it, and after its arguments.
 fn positions(command: &[String], form: &[String]) -> Vec<Vec<String>> {
-    let name: &[String] = if command == ["generate", "cluster"] {
-        &["my-cluster".to_owned()]
-    } else {
-        &[]
+    let argument = match command.join(" ").as_str() {
+        "generate cluster" => Some("my-cluster".to_owned()),
+        "completion" => Some("bash".to_owned()),
+        _ => None,
     };
+    let name = argument.as_slice();
     let mut lines: Vec<Vec<String>> = (0..=command.len())
         .map(|position| [&command[..position], form, &command[position..], name].concat())
         .collect();

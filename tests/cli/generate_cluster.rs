@@ -48,3 +48,56 @@ fn variables_are_listed_with_their_defaults() {
     ---- stderr
     "#);
 }
+
+/// Neither a cluster nor the network is there, and the version need not be named.
+#[test]
+fn the_embedded_provider_needs_nobody() {
+    let environment = TestEnvironment::new()
+        .with("MAILGUN_DOMAIN", "mg.example.com")
+        .with("HTTPS_PROXY", "http://127.0.0.1:9");
+    let line = "generate cluster hello --infrastructure mailgun -n prod";
+    insta::assert_snapshot!(environment.run(line), @"
+    status: 0
+    ---- stdout
+    apiVersion: cluster.x-k8s.io/v1beta2
+    kind: Cluster
+    metadata:
+      name: hello
+      namespace: prod
+    spec:
+      clusterNetwork:
+        pods:
+          cidrBlocks:
+          - 192.168.0.0/16
+      infrastructureRef:
+        apiGroup: infrastructure.cluster.x-k8s.io
+        kind: MailgunCluster
+        name: hello
+    ---
+    apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+    kind: MailgunCluster
+    metadata:
+      name: hello
+      namespace: prod
+    spec:
+      priority: Urgent
+      request: Please make me a cluster, with sugar on top?
+      requester: mg.example.com
+    ---- stderr
+    ");
+    let line = "generate cluster hello -i mailgun -n prod --flavor clusterclass --kubernetes-version v1.36.0";
+    let rendered = environment.run(line);
+    let kinds: Vec<&str> = rendered
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("kind: "))
+        .collect();
+    insta::assert_snapshot!(kinds.join(" "), @"
+    ClusterClass MailgunClusterTemplate KubeadmControlPlaneTemplate MailgunMachineTemplate MailgunMachineTemplate KubeadmConfigTemplate Cluster
+    ");
+    let missing = environment.run("generate cluster hello -i mailgun -n prod --flavor other");
+    assert_eq!((missing.status, missing.stdout.as_str()), (1, ""));
+    let hint =
+        "hint: the release has `cluster-template-clusterclass.yaml`, `cluster-template.yaml`,";
+    assert!(missing.stderr.contains(hint), "{missing}");
+}

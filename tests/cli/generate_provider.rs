@@ -73,3 +73,30 @@ fn raw_leaves_the_variables() {
         "{rendered}"
     );
 }
+
+#[test]
+fn the_embedded_provider_is_described_without_the_network() {
+    let environment = TestEnvironment::new().with("HTTPS_PROXY", "http://127.0.0.1:9");
+    let described = environment.run("generate provider -i mailgun --describe");
+    let version = concat!("v", env!("CARGO_PKG_VERSION"));
+    let described = described.to_string().replace(version, "[VERSION]");
+    insta::assert_snapshot!(described, @"
+    status: 0
+    ---- stdout
+    Name:               mailgun
+    Type:               InfrastructureProvider
+    URL:                embedded:///infrastructure-mailgun/
+    Version:            [VERSION]
+    File:               infrastructure-components.yaml
+    TargetNamespace:    cluster-api-provider-mailgun-system
+    Variables:
+      - MAILGUN_API_BASE
+      - MAILGUN_API_KEY
+      - MAILGUN_DOMAIN
+      - MAIL_RECIPIENT
+    Images:
+      - localhost:5000/cluster-api-provider-mailgun:[VERSION]
+
+    ---- stderr
+    ");
+}

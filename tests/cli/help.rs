@@ -12,12 +12,13 @@ fn the_program_shows_its_commands() {
     Usage: capictl [OPTIONS] [COMMAND]
 
     Commands:
-      init       Make a cluster a management cluster
-      generate   Render cluster templates, provider components and other templates
-      config     Show the configuration
-      run-local  Run the manager of the Mailgun provider on this machine
-      version    Print the version
-      help       Show the help of a command
+      init        Make a cluster a management cluster
+      generate    Render cluster templates, provider components and other templates
+      config      Show the configuration
+      run-local   Run the manager of the Mailgun provider on this machine
+      version     Print the version
+      completion  Print the completion script of a shell
+      help        Show the help of a command
 
     Global options:
       -v, --v <LEVEL>      Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for

@@ -2,6 +2,7 @@
 
 mod closed_pipe;
 mod clusterctl_flags;
+mod completion;
 mod config_repositories;
 mod environment;
 mod flags;
@@ -14,6 +15,7 @@ mod logging;
 mod plugins;
 mod reference;
 mod run_local;
+mod shells;
 mod usage;
 mod version;
 mod write_to;

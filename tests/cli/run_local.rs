@@ -1,9 +1,12 @@
 //! `run-local` up to the first word with a cluster, and the same program as `manager`.
 #![cfg(unix)]
 
+use std::ffi::OsString;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
+
+use capictl::cli::{self, Request};
 
 use crate::environment::{Run, TestEnvironment};
 use crate::interruption::{accept, send};
@@ -414,4 +417,25 @@ fn the_manager_has_help_and_errors_of_its_own() {
     hint: did you mean `--leader-elect`?
     hint: see `manager --help`
     ");
+}
+
+/// What the tutorial tells its reader to type is understood.
+#[test]
+fn the_tutorials_command_lines_are_ours() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tutorial-mailgun.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("capictl "))
+        .map(|line| line.split('|').next().unwrap())
+        .collect();
+    assert!(lines.len() > 3, "{lines:?}");
+    let spans = text
+        .split('`')
+        .filter_map(|span| span.strip_prefix("capictl "));
+    for line in lines.into_iter().chain(spans) {
+        let typed: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let parsed = cli::parse(&typed);
+        assert!(matches!(parsed, Ok(Request::Run(_))), "{line}: {parsed:?}");
+    }
 }

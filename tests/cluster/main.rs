@@ -4,11 +4,13 @@
 mod support;
 
 mod bad_input;
+mod completion;
 mod example;
 mod faults;
 mod generate;
 mod init;
 mod mailgun;
+mod mailgun_release;
 mod main_job;
 mod manager;
 mod run_local;

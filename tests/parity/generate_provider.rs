@@ -64,7 +64,11 @@ const CLUSTERCTL_FAILS: [(&str, &str); 2] = [
 
 #[tokio::test]
 async fn generate_provider_prints_what_clusterctl_prints() -> Result<()> {
-    let releases = releases::list(&releases::folder()?)?;
+    compare(&releases::list(&releases::folder()?)?).await
+}
+
+/// Runs every mode of both tools on every release, and panics when anything differs.
+pub async fn compare(releases: &[Release]) -> Result<()> {
     let environment = Environment::new()?;
     let runs = releases
         .iter()
@@ -214,7 +218,7 @@ fn compare_texts(reference: &str, ours: &str, _: &mut Excuses) -> Result<Vec<Str
 }
 
 /// Compares the objects and their order.
-fn compare_objects(reference: &str, ours: &str, excuses: &mut Excuses) -> Result<Vec<String>> {
+pub fn compare_objects(reference: &str, ours: &str, excuses: &mut Excuses) -> Result<Vec<String>> {
     let reference = read_objects(reference).context("output of clusterctl")?;
     let ours = read_objects(ours).context("output of capictl")?;
     let names =

@@ -7,5 +7,6 @@ mod support;
 
 mod generate_provider;
 mod init;
+mod mailgun;
 mod releases;
 mod rules;

@@ -11,6 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use k8s_openapi::jiff::tz::TimeZone;
 use serde::de::IgnoredAny;
 use tracing::field::{Field, Visit};
+use tracing::span::Record;
 use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::fmt::format::{self, DefaultFields, FormatEvent, FormatFields, Writer};
@@ -79,6 +80,36 @@ impl<'writer> FormatFields<'writer> for Fields {
         fields.record(&mut read);
         writer.write_str(&render(*format, &read.fields))
     }
+
+    /// What is recorded later follows the other fields as if it had been there at once.
+    fn add_fields(
+        &self,
+        current: &'writer mut FormattedFields<Self>,
+        fields: &Record<'_>,
+    ) -> fmt::Result {
+        let mut added = String::new();
+        self.format_fields(Writer::new(&mut added), fields)?;
+        if !current.fields.is_empty() && !added.is_empty() {
+            current.fields.push_str(self.separator());
+        }
+        current.fields.push_str(&added);
+        Ok(())
+    }
+}
+
+impl Fields {
+    fn separator(&self) -> &'static str {
+        self.0.0.get().map_or(" ", |format| separator(*format))
+    }
+}
+
+/// What stands between two fields.
+fn separator(format: Format) -> &'static str {
+    match format {
+        Format::Person { .. } => " ",
+        Format::Json => ",",
+        Format::Zap => ", ",
+    }
 }
 
 impl<S, N> FormatEvent<S, N> for Lines
@@ -100,6 +131,10 @@ where
         let own = render(*format, &read.fields);
         let mut parts: Vec<String> = Vec::new();
         context.visit_spans(|span| {
+            // The client library's spans say again which object it is, and why it came up.
+            if !is_own(span.metadata()) {
+                return fmt::Result::Ok(());
+            }
             let extensions = span.extensions();
             parts.extend(
                 extensions
@@ -111,11 +146,12 @@ where
         parts.push(own);
         parts.retain(|part| !part.is_empty());
         let metadata = event.metadata();
+        let fields = parts.join(separator(*format));
         let line = match format {
-            Format::Person { color } => self.person(*color, metadata, &read, &parts.join(" ")),
-            Format::Json => self.json(metadata, &read, &parts.join(",")),
+            Format::Person { color } => self.person(*color, metadata, &read, &fields),
+            Format::Json => self.json(metadata, &read, &fields),
             Format::Zap if read.klog => self.klog(metadata, &read),
-            Format::Zap => self.zap(metadata, &read, &parts.join(", ")),
+            Format::Zap => self.zap(metadata, &read, &fields),
         };
         writeln!(writer, "{line}")
     }
@@ -200,9 +236,12 @@ fn color_of(level: Level) -> Option<&'static str> {
 
 /// The name that the event gives its logger; for other crates' events, where they come from.
 fn logger<'a>(metadata: &'a Metadata<'_>, read: &'a Read) -> Option<&'a str> {
-    let target = metadata.target();
-    let is_own = target.split("::").next() == Some(env!("CARGO_CRATE_NAME"));
-    read.logger.as_deref().or((!is_own).then_some(target))
+    let target = (!is_own(metadata)).then(|| metadata.target());
+    read.logger.as_deref().or(target)
+}
+
+fn is_own(metadata: &Metadata<'_>) -> bool {
+    metadata.target().split("::").next() == Some(env!("CARGO_CRATE_NAME"))
 }
 
 /// What a field holds.
@@ -281,10 +320,12 @@ fn render(format: Format, fields: &[(&'static str, Value)]) -> String {
                 .iter()
                 .zip(pairs)
                 .filter(|((name, _), _)| is_for_persons(name, fields));
-            shown.map(|(_, pair)| pair).collect::<Vec<_>>().join(" ")
+            shown
+                .map(|(_, pair)| pair)
+                .collect::<Vec<_>>()
+                .join(separator(format))
         }
-        Format::Json => pairs.collect::<Vec<_>>().join(","),
-        Format::Zap => pairs.collect::<Vec<_>>().join(", "),
+        _ => pairs.collect::<Vec<_>>().join(separator(format)),
     }
 }
 
@@ -509,6 +550,28 @@ mod tests {
         assert_eq!(lines(PERSON, start)[1], "06:40:58 INFO  starting manager");
         let colored = lines(Some(Format::Person { color: true }), || warn!("careful"));
         assert_eq!(colored, ["06:40:58 \x1b[33mWARN \x1b[0m careful"]);
+    }
+
+    #[test]
+    fn what_a_span_records_later_is_a_field_like_others_and_foreign_spans_are_left_out() {
+        let events = || {
+            let foreign = info_span!(target: "kube_runtime", "reconciling", object.reason = "new");
+            let own = info_span!(parent: &foreign, "own", a = 1, b = tracing::field::Empty);
+            own.record("b", 2);
+            own.in_scope(|| info!(c = 3, "hello"));
+        };
+        let zap = lines(Some(Format::Zap), events).remove(0);
+        assert!(
+            zap.ends_with("\thello\t{\"a\": 1, \"b\": 2, \"c\": 3}"),
+            "{zap}"
+        );
+        let json = lines(Some(Format::Json), events).remove(0);
+        assert!(
+            json.ends_with(r#","msg":"hello","a":1,"b":2,"c":3}"#),
+            "{json}"
+        );
+        let person = lines(PERSON, events).remove(0);
+        assert!(person.ends_with("hello  a=1 b=2 c=3"), "{person}");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //!
 //! - [`api`]: the kinds. [`record`]: the outbox and how its copies are read together.
 //! - [`decide`]: from what is observed to the next step, pure. [`message`]: the mail itself, pure.
-//! - [`client`]: Mailgun's HTTP API.
+//! - [`client`]: Mailgun's HTTP API. [`release`]: what `init` installs: names, version and the embedded files.
 //! - `reconcile`: observe, decide, act, record; `watch`: which objects, and when; `conditions`: what the status tells.
 
 pub mod api;
@@ -27,6 +27,7 @@ pub mod message;
 mod observe;
 mod reconcile;
 pub mod record;
+pub mod release;
 mod watch;
 
 use std::sync::Arc;

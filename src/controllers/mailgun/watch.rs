@@ -191,18 +191,19 @@ where
     let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
     let id = uuid::Uuid::new_v4().to_string();
     let reference = serde_json::json!({"name": name, "namespace": namespace}).to_string();
+    // Given at once, since what is recorded later comes after all other keys.
+    let of = |kind| (shared.kind == kind).then(|| tracing::field::display(&reference));
     let span = tracing::info_span!(
         "reconcile",
         controller = shared.name,
         controllerGroup = GROUP,
         controllerKind = shared.kind,
-        MailgunCluster = tracing::field::Empty,
-        MailgunMachine = tracing::field::Empty,
+        MailgunCluster = of("MailgunCluster"),
+        MailgunMachine = of("MailgunMachine"),
         namespace,
         name,
         reconcileID = id,
     );
-    span.record(shared.kind, tracing::field::display(&reference));
     let metrics = shared
         .context
         .work

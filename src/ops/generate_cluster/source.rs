@@ -93,23 +93,16 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
             .await?;
     }
     let (name, version) = choose_provider(session, options).await?;
-    let provider = session
-        .config
-        .provider(ProviderType::InfrastructureProvider, &name)?;
-    let repository = ProviderRepository::open(
-        &provider.label(),
-        &provider.url,
-        &session.repository_settings()?,
-    )?;
+    let repository = open(session, &name)?;
     let file_name = match options.flavor.as_deref() {
         None | Some("") => "cluster-template.yaml".to_owned(),
         Some(flavor) => format!("cluster-template-{flavor}.yaml"),
     };
-    let label = provider.label();
     let file = repository
         .fetch(&version, &file_name)
         .await
         .with_context(|| {
+            let label = repository.label();
             format!("failed to read \"{file_name}\" from provider's repository \"{label}\"")
         })?;
     Ok(Found {
@@ -119,6 +112,18 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
             version,
         }),
     })
+}
+
+fn open(session: &Session, name: &str) -> Result<ProviderRepository> {
+    let provider = session
+        .config
+        .provider(ProviderType::InfrastructureProvider, name)?;
+    let settings = session.repository_settings()?;
+    Ok(ProviderRepository::open(
+        &provider.label(),
+        &provider.url,
+        &settings,
+    )?)
 }
 
 /// Returns name and version of the infrastructure provider: as given, the rest from the inventory.
@@ -142,9 +147,11 @@ async fn choose_provider(
             version: None,
         }) => {
             // A name that nobody knows is better told before the cluster is asked.
-            session
-                .config
-                .provider(ProviderType::InfrastructureProvider, &name)?;
+            let repository = open(session, &name)?;
+            if repository.is_embedded() {
+                // There is no choice, hence nothing to ask a cluster for.
+                return Ok((name, repository.default_version().await?));
+            }
             let installed = installed_infrastructure(session, options).await?;
             let version = the_only(
                 installed

@@ -1,0 +1,201 @@
+
+using namespace System.Management.Automation
+using namespace System.Management.Automation.Language
+
+Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $commandElements = $commandAst.CommandElements
+    $command = @(
+        'capictl'
+        for ($i = 1; $i -lt $commandElements.Count; $i++) {
+            $element = $commandElements[$i]
+            if ($element -isnot [StringConstantExpressionAst] -or
+                $element.StringConstantType -ne [StringConstantType]::BareWord -or
+                $element.Value.StartsWith('-') -or
+                $element.Value -eq $wordToComplete) {
+                break
+        }
+        $element.Value
+    }) -join ';'
+
+    $completions = @(switch ($command) {
+        'capictl' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Make a cluster a management cluster')
+            [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Render cluster templates, provider components and other templates')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the configuration')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
+            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Show the help of a command')
+            break
+        }
+        'capictl;init' {
+            [CompletionResult]::new('--core', '--core', [CompletionResultType]::ParameterName, 'Core provider [default on the first run: cluster-api]')
+            [CompletionResult]::new('-b', '-b', [CompletionResultType]::ParameterName, 'Bootstrap providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('--bootstrap', '--bootstrap', [CompletionResultType]::ParameterName, 'Bootstrap providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Control plane providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('--control-plane', '--control-plane', [CompletionResultType]::ParameterName, 'Control plane providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Infrastructure providers (comma list, can be repeated)')
+            [CompletionResult]::new('--infrastructure', '--infrastructure', [CompletionResultType]::ParameterName, 'Infrastructure providers (comma list, can be repeated)')
+            [CompletionResult]::new('--ipam', '--ipam', [CompletionResultType]::ParameterName, 'IPAM providers (comma list, can be repeated)')
+            [CompletionResult]::new('--runtime-extension', '--runtime-extension', [CompletionResultType]::ParameterName, 'Runtime extension providers; all of them come from the configuration file (comma list, can be repeated)')
+            [CompletionResult]::new('--addon', '--addon', [CompletionResultType]::ParameterName, 'Add-on providers (comma list, can be repeated)')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path of the management cluster''s kubeconfig [default: KUBECONFIG, ~/.kube/config, in-cluster]')
+            [CompletionResult]::new('--kubeconfig-context', '--kubeconfig-context', [CompletionResultType]::ParameterName, 'Context within the kubeconfig [default: the current one]')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to install all named providers into [default: what each one''s components name]')
+            [CompletionResult]::new('--target-namespace', '--target-namespace', [CompletionResultType]::ParameterName, 'Namespace to install all named providers into [default: what each one''s components name]')
+            [CompletionResult]::new('--wait-providers', '--wait-providers', [CompletionResultType]::ParameterName, 'Wait until the providers are available')
+            [CompletionResult]::new('--wait-provider-timeout', '--wait-provider-timeout', [CompletionResultType]::ParameterName, 'Seconds to wait for each of a provider''s Deployments; 0 means 300')
+            [CompletionResult]::new('--validate', '--validate', [CompletionResultType]::ParameterName, 'Refuse what would not work in this cluster; `--validate=false` only warns of it')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list-images', 'list-images', [CompletionResultType]::ParameterValue, 'List the images that `init` with the same flags would need')
+            break
+        }
+        'capictl;init;list-images' {
+            [CompletionResult]::new('--core', '--core', [CompletionResultType]::ParameterName, 'Core provider [default on the first run: cluster-api]')
+            [CompletionResult]::new('-b', '-b', [CompletionResultType]::ParameterName, 'Bootstrap providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('--bootstrap', '--bootstrap', [CompletionResultType]::ParameterName, 'Bootstrap providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Control plane providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('--control-plane', '--control-plane', [CompletionResultType]::ParameterName, 'Control plane providers [default on the first run: kubeadm] (comma list, can be repeated)')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Infrastructure providers (comma list, can be repeated)')
+            [CompletionResult]::new('--infrastructure', '--infrastructure', [CompletionResultType]::ParameterName, 'Infrastructure providers (comma list, can be repeated)')
+            [CompletionResult]::new('--ipam', '--ipam', [CompletionResultType]::ParameterName, 'IPAM providers (comma list, can be repeated)')
+            [CompletionResult]::new('--runtime-extension', '--runtime-extension', [CompletionResultType]::ParameterName, 'Runtime extension providers; all of them come from the configuration file (comma list, can be repeated)')
+            [CompletionResult]::new('--addon', '--addon', [CompletionResultType]::ParameterName, 'Add-on providers (comma list, can be repeated)')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path of the management cluster''s kubeconfig [default: KUBECONFIG, ~/.kube/config, in-cluster]')
+            [CompletionResult]::new('--kubeconfig-context', '--kubeconfig-context', [CompletionResultType]::ParameterName, 'Context within the kubeconfig [default: the current one]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;generate' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Render the objects of a workload cluster from a template')
+            [CompletionResult]::new('provider', 'provider', [CompletionResultType]::ParameterValue, 'Render the components of a provider, as `init` would install them')
+            [CompletionResult]::new('yaml', 'yaml', [CompletionResultType]::ParameterValue, 'Substitute the variables of any template')
+            break
+        }
+        'capictl;generate;cluster' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace of the cluster to be [default: the current one of the kubeconfig]')
+            [CompletionResult]::new('--target-namespace', '--target-namespace', [CompletionResultType]::ParameterName, 'Namespace of the cluster to be [default: the current one of the kubeconfig]')
+            [CompletionResult]::new('--kubernetes-version', '--kubernetes-version', [CompletionResultType]::ParameterName, 'Kubernetes version of the cluster to be [default: the variable KUBERNETES_VERSION]')
+            [CompletionResult]::new('--control-plane-machine-count', '--control-plane-machine-count', [CompletionResultType]::ParameterName, 'Machines of the control plane [default: the variable CONTROL_PLANE_MACHINE_COUNT, else 1]')
+            [CompletionResult]::new('--worker-machine-count', '--worker-machine-count', [CompletionResultType]::ParameterName, 'Worker machines [default: the variable WORKER_MACHINE_COUNT, else 0]')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Infrastructure provider whose template is taken [default: the one in the management cluster]')
+            [CompletionResult]::new('--infrastructure', '--infrastructure', [CompletionResultType]::ParameterName, 'Infrastructure provider whose template is taken [default: the one in the management cluster]')
+            [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Flavor of the provider''s template')
+            [CompletionResult]::new('--flavor', '--flavor', [CompletionResultType]::ParameterName, 'Flavor of the provider''s template')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Path or URL of a template to take instead of a provider''s; `-` is standard input')
+            [CompletionResult]::new('--from-config-map', '--from-config-map', [CompletionResultType]::ParameterName, 'ConfigMap to take the template from instead of a provider')
+            [CompletionResult]::new('--from-config-map-namespace', '--from-config-map-namespace', [CompletionResultType]::ParameterName, 'Namespace of that ConfigMap [default: the current one of the kubeconfig]')
+            [CompletionResult]::new('--from-config-map-key', '--from-config-map-key', [CompletionResultType]::ParameterName, 'Key in that ConfigMap [default: template]')
+            [CompletionResult]::new('--list-variables', '--list-variables', [CompletionResultType]::ParameterName, 'List the template''s variables instead of rendering it')
+            [CompletionResult]::new('--write-to', '--write-to', [CompletionResultType]::ParameterName, 'File to write to instead of standard output, readable for its owner only')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path of the management cluster''s kubeconfig [default: KUBECONFIG, ~/.kube/config, in-cluster]')
+            [CompletionResult]::new('--kubeconfig-context', '--kubeconfig-context', [CompletionResultType]::ParameterName, 'Context within the kubeconfig [default: the current one]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;generate;provider' {
+            [CompletionResult]::new('--core', '--core', [CompletionResultType]::ParameterName, 'Core provider')
+            [CompletionResult]::new('-b', '-b', [CompletionResultType]::ParameterName, 'Bootstrap provider')
+            [CompletionResult]::new('--bootstrap', '--bootstrap', [CompletionResultType]::ParameterName, 'Bootstrap provider')
+            [CompletionResult]::new('-c', '-c', [CompletionResultType]::ParameterName, 'Control plane provider')
+            [CompletionResult]::new('--control-plane', '--control-plane', [CompletionResultType]::ParameterName, 'Control plane provider')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'Infrastructure provider')
+            [CompletionResult]::new('--infrastructure', '--infrastructure', [CompletionResultType]::ParameterName, 'Infrastructure provider')
+            [CompletionResult]::new('--ipam', '--ipam', [CompletionResultType]::ParameterName, 'IPAM provider')
+            [CompletionResult]::new('--runtime-extension', '--runtime-extension', [CompletionResultType]::ParameterName, 'Runtime extension provider')
+            [CompletionResult]::new('--addon', '--addon', [CompletionResultType]::ParameterName, 'Add-on provider')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Namespace to install into [default: the one that the components name]')
+            [CompletionResult]::new('--target-namespace', '--target-namespace', [CompletionResultType]::ParameterName, 'Namespace to install into [default: the one that the components name]')
+            [CompletionResult]::new('--describe', '--describe', [CompletionResultType]::ParameterName, 'Describe the components: version, namespace, variables, images')
+            [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Leave the variables as they are')
+            [CompletionResult]::new('--write-to', '--write-to', [CompletionResultType]::ParameterName, 'File to write to instead of standard output, readable for its owner only')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;generate;yaml' {
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Path or URL of the template; `-` is standard input')
+            [CompletionResult]::new('--list-variables', '--list-variables', [CompletionResultType]::ParameterName, 'List the variables that the template uses instead of rendering it')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;config' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('repositories', 'repositories', [CompletionResultType]::ParameterValue, 'List the known providers and their repositories')
+            break
+        }
+        'capictl;config;repositories' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;version' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;completion' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;help' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+    })
+
+    $completions.Where{ $_.CompletionText -like "$wordToComplete*" } |
+        Sort-Object -Property ListItemText
+}

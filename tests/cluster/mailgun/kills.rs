@@ -10,8 +10,10 @@ use std::time::Duration;
 use anyhow::Result;
 use capictl::controllers::mailgun::api::MailgunCluster;
 use capictl::controllers::mailgun::record::{ANNOTATION, Record, State};
+use capictl::controllers::manager::election::LEASE;
+use k8s_openapi::api::coordination::v1::Lease;
 use kube::ResourceExt as _;
-use kube::api::ListParams;
+use kube::api::{Api, DeleteParams, ListParams};
 
 use super::bed::{Bed, ensure_discreet};
 use super::process::{Process, signal};
@@ -69,23 +71,32 @@ impl Killing {
         Ok(list.items.into_iter().map(read).collect())
     }
 
-    /// Notes what is claimed while nobody works: the dead process's Lease still keeps the next one waiting.
-    async fn note_claims(&mut self) -> Result<usize> {
+    async fn note_claims(&mut self) -> Result<()> {
         let claimed = self.list().await?.into_iter().filter_map(|(uid, record)| {
             let is_claimed = record.is_some_and(|record| record.state == State::Claimed);
             is_claimed.then_some(uid)
         });
-        let claimed: Vec<String> = claimed.collect();
-        let count = claimed.len();
         self.claimed.extend(claimed);
-        Ok(count)
+        Ok(())
+    }
+
+    /// Starts the next process. While the Lease of the dead one keeps it waiting, nobody writes, and claims are noted.
+    async fn follow(&mut self) -> Result<Process> {
+        let process = self.start_process()?;
+        process.says("attempting to acquire leader lease").await;
+        self.note_claims().await?;
+        let client = self.bed.client.clone();
+        let leases: Api<Lease> = Api::namespaced(client, &self.bed.namespace);
+        match leases.delete(LEASE, &DeleteParams::default()).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => {} // the first one waits for nobody
+            deleted => drop(deleted?),
+        }
+        process.says("successfully acquired lease").await;
+        Ok(process)
     }
 
     async fn kill(&mut self, moment: Moment) -> Result<()> {
-        let mut process = self.start_process()?;
-        process.says("attempting to acquire leader lease").await;
-        self.note_claims().await?;
-        process.says("successfully acquired lease").await;
+        let mut process = self.follow().await?;
         match moment {
             Moment::BeforeWrite(write) => self.kill_at(&mut process, Fault::Hold, write).await?,
             Moment::AfterWrite(write) => {
@@ -188,9 +199,7 @@ async fn a_provider_that_is_killed_at_random_sends_no_mail_twice_and_hides_no_do
         println!("killed: {moment:?}");
         killing.kill(moment).await?;
     }
-    let mut last = killing.start_process()?;
-    last.says("attempting to acquire leader lease").await;
-    killing.note_claims().await?;
+    let mut last = killing.follow().await?;
     killing.until_all_is_known().await;
     signal("TERM", last.id());
     assert!(last.child.wait().await?.success(), "{}", last.log());

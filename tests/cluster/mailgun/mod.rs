@@ -4,6 +4,7 @@ mod bed;
 mod gates;
 mod kills;
 mod lost_answers;
+mod pod;
 mod process;
 mod refusals;
 mod under_core;

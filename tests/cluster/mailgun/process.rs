@@ -19,7 +19,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it. Its Lease is in the namespace of the test, and void two seconds after its death.
+    /// Starts it. Its Lease is in the namespace of the test, and outlives it: nobody follows before it is deleted.
     pub fn start(bed: &Bed, kubeconfig: &std::path::Path, more: &[&str]) -> Result<Self> {
         let mut environment = Environment::with_kubeconfig(kubeconfig)?;
         environment
@@ -35,8 +35,8 @@ impl Process {
             namespace,
             "--leader-election-namespace",
             namespace,
-            "--leader-elect-lease-duration=2s",
-            "--leader-elect-renew-deadline=1s",
+            "--leader-elect-lease-duration=600s",
+            "--leader-elect-renew-deadline=300s",
             "--leader-elect-retry-period=200ms",
             "--metrics-bind-address=0",
             "--health-probe-bind-address=0",

@@ -90,9 +90,9 @@ title "Installing Cluster API, with the in-memory provider and the Mailgun provi
 run capictl init --infrastructure docker,mailgun --wait-providers
 
 title "Rendering a cluster whose machines exist in memory only, and creating it"
-say "capictl generate cluster demo --flavor in-memory --kubernetes-version v1.33.0 --worker-machine-count 2 >cluster.yaml"
+say "capictl generate cluster demo --infrastructure docker --flavor in-memory --kubernetes-version v1.33.0 --worker-machine-count 2 >cluster.yaml"
 cd "$work"
-capictl generate cluster demo --flavor in-memory --kubernetes-version v1.33.0 --worker-machine-count 2 >cluster.yaml
+capictl generate cluster demo --infrastructure docker --flavor in-memory --kubernetes-version v1.33.0 --worker-machine-count 2 >cluster.yaml
 run kubectl apply -f cluster.yaml
 
 title "Following it"

@@ -71,7 +71,12 @@ impl Ledgers {
         object: &MailgunCluster,
         status: &MailgunClusterStatus,
     ) -> kube::Result<MailgunCluster> {
-        self.patch_status(object, json!(status)).await
+        let mut status = json!(status);
+        // A merge patch keeps what it does not name.
+        if let Some(outbox) = status["outbox"].as_object_mut() {
+            outbox.entry("claimedAt").or_insert(Value::Null);
+        }
+        self.patch_status(object, status).await
     }
 
     async fn patch(&self, object: &MailgunCluster, patch: Value) -> kube::Result<MailgunCluster> {

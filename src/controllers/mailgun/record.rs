@@ -134,10 +134,12 @@ pub struct Outbox {
     /// As in the annotation.
     pub token: String,
     /// As in the annotation.
+    #[schemars(with = "i32")]
     pub epoch: u32,
     /// As in the annotation.
     pub mid: String,
     /// As in the annotation.
+    #[schemars(with = "i32")]
     pub attempt: u32,
     /// As in the annotation.
     pub state: State,

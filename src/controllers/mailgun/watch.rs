@@ -19,6 +19,7 @@ use super::api::{GROUP, MailgunCluster, MailgunMachine};
 use super::reconcile::{self, Context, Error};
 use super::{Settings, machine};
 use crate::controllers::manager::backoff::Backoff;
+use crate::controllers::manager::client::describe;
 use crate::controllers::manager::metrics::Outcome;
 use crate::controllers::manager::reconcile::{Failed, run as surrounded};
 
@@ -224,6 +225,20 @@ fn again(error: &Failed<Error>) -> Action {
     Action::requeue(error.wait.unwrap_or(FALLBACK))
 }
 
+/// Returns what the API server says, without the client library's repetitions.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut next = Some(error);
+    let mut text = String::new();
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<kube::Error>() {
+            return describe(error);
+        }
+        text = error.to_string();
+        next = error.source();
+    }
+    text
+}
+
 async fn log_failure<K: Resource<DynamicType = ()>>(
     result: Result<(ObjectRef<K>, Action), controller::Error<Failed<Error>, watcher::Error>>,
 ) {
@@ -232,6 +247,6 @@ async fn log_failure<K: Resource<DynamicType = ()>>(
         Err(controller::Error::ReconcilerFailed(error, object)) => {
             tracing::error!(error = %error, object = %object, "Reconciler error");
         }
-        Err(error) => tracing::warn!(error = %error, "a watch failed, it is tried again"),
+        Err(error) => tracing::warn!(error = innermost(&error), "a watch failed, it is tried again"),
     }
 }

@@ -258,7 +258,7 @@ fn ensure_built(managers: &[Manager]) -> Result<()> {
     binaries::kube_apiserver()?;
     binaries::kube_controller_manager()?;
     for manager in managers {
-        binaries::manager(manager.program())?;
+        manager.path()?;
     }
     Ok(())
 }

@@ -2,6 +2,9 @@
 
 mod bed;
 mod gates;
+mod kills;
 mod lost_answers;
+mod pod;
+mod process;
 mod refusals;
 mod under_core;

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
-use k8s_openapi::api::core::v1::{Container, PodSpec, PodTemplateSpec, Secret, ServiceAccount};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Container, EnvVarSource, PodSpec, PodTemplateSpec, Secret, ServiceAccount,
+};
 use kube::api::{Api, PostParams};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -19,7 +21,6 @@ use tokio::net::TcpStream;
 use super::deployments::{Key, Record, key_of, wanted_replicas};
 use super::pods::{PodSet, PodState};
 use super::{Manager, Node, Round, is_passing};
-use crate::support::binaries;
 use crate::support::control_plane::find_free_port;
 use crate::support::keeper::Process;
 
@@ -154,17 +155,14 @@ impl Node {
 
         let (webhooks, health) = (find_free_port()?, find_free_port()?);
         let mut arguments = container.args.clone().unwrap_or_default();
-        arguments.extend([
-            format!("--kubeconfig={}", kubeconfig.display()),
-            "--leader-elect=false".into(),
-            "--insecure-diagnostics=true".into(),
-            format!("--diagnostics-address=127.0.0.1:{}", find_free_port()?),
-            format!("--health-addr=127.0.0.1:{health}"),
-            format!("--webhook-port={webhooks}"),
-            format!("--webhook-cert-dir={}", home.display()),
-        ]);
-        let program = binaries::manager(manager.program())?;
+        arguments.push(format!("--kubeconfig={}", kubeconfig.display()));
+        arguments.extend(match manager {
+            Manager::Mailgun => flags_of_mailgun(health),
+            _ => flags_of_cluster_api(health, webhooks, &home)?,
+        });
+        let program = place_program(manager, &home)?;
         let environment = self.environment(container, record, &namespace, &home);
+        let environment = environment.await?;
         let process = self
             .keeper
             .spawn(&home.join("log"), &program, arguments, environment)?;
@@ -241,13 +239,13 @@ impl Node {
     }
 
     /// Returns the variables that the container asks for, and a home.
-    fn environment(
+    async fn environment(
         &self,
         container: &Container,
         record: &Record,
         namespace: &str,
         home: &Path,
-    ) -> Vec<(String, String)> {
+    ) -> Result<Vec<(String, String)>> {
         let (pod_name, pod_uid) = record
             .pods
             .as_ref()
@@ -262,18 +260,64 @@ impl Node {
         };
         let mut variables = vec![("HOME".to_owned(), home.display().to_string())];
         for variable in container.env.iter().flatten() {
-            let source = variable
-                .value_from
-                .as_ref()
-                .and_then(|from| from.field_ref.as_ref());
-            let value = match source {
-                Some(source) => field(&source.field_path),
+            let value = match variable.value_from.as_ref() {
+                Some(source) => match &source.field_ref {
+                    Some(reference) => field(&reference.field_path),
+                    None => self.referred(namespace, source).await?,
+                },
                 None => variable.value.clone().unwrap_or_default(),
             };
             variables.push((variable.name.clone(), value));
         }
-        variables
+        Ok(variables)
     }
+
+    /// Returns the value of a variable that comes from a Secret or a ConfigMap.
+    async fn referred(&self, namespace: &str, source: &EnvVarSource) -> Result<String> {
+        if let Some(reference) = &source.secret_key_ref {
+            let api: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
+            let mut data = api.get(&reference.name).await?.data.unwrap_or_default();
+            let value = data.remove(&reference.key).context("no such key")?;
+            return Ok(String::from_utf8(value.0)?);
+        }
+        let reference = source.config_map_key_ref.as_ref();
+        let reference = reference.context("a variable from nowhere")?;
+        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
+        let mut data = api.get(&reference.name).await?.data.unwrap_or_default();
+        data.remove(&reference.key).context("no such key")
+    }
+}
+
+/// Returns the path to start a manager by: the program under test is the manager by its name alone.
+fn place_program(manager: Manager, home: &Path) -> Result<PathBuf> {
+    let program = manager.path()?;
+    if manager != Manager::Mailgun {
+        return Ok(program);
+    }
+    let link = home.join("manager");
+    if !link.exists() {
+        std::os::unix::fs::symlink(&program, &link)?;
+    }
+    Ok(link)
+}
+
+fn flags_of_cluster_api(health: u16, webhooks: u16, home: &Path) -> Result<Vec<String>> {
+    Ok(vec![
+        "--leader-elect=false".into(),
+        "--insecure-diagnostics=true".into(),
+        format!("--diagnostics-address=127.0.0.1:{}", find_free_port()?),
+        format!("--health-addr=127.0.0.1:{health}"),
+        format!("--webhook-port={webhooks}"),
+        format!("--webhook-cert-dir={}", home.display()),
+    ])
+}
+
+/// It elects a leader as its Deployment says: its Role is tested too.
+fn flags_of_mailgun(health: u16) -> Vec<String> {
+    vec![
+        format!("--health-probe-bind-address=127.0.0.1:{health}"),
+        "--metrics-bind-address=127.0.0.1:0".into(),
+    ]
 }
 
 /// Asks `/readyz`, as a readiness probe does.

@@ -35,6 +35,7 @@ use kube::Client;
 use tokio::net::UnixListener;
 
 use super::keeper::Keeper;
+use super::{binaries, environment};
 use stores::Stores;
 
 /// A manager that the kubelet can run as a process.
@@ -45,9 +46,12 @@ pub enum Manager {
     KubeadmControlPlane,
     /// The docker provider's, for in-memory machines; one per machine, see [`super::lock`].
     Docker,
+    /// The Mailgun provider's: the program under test, under the name `manager`.
+    Mailgun,
 }
 
 impl Manager {
+    /// Those of Cluster API's own repository.
     pub const ALL: [Self; 4] = [
         Self::Core,
         Self::KubeadmBootstrap,
@@ -55,13 +59,22 @@ impl Manager {
         Self::Docker,
     ];
 
-    /// Returns the name of the program that `build.sh` builds.
+    /// Returns the name of the program; all but the last one are built by `build.sh`.
     pub fn program(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::KubeadmBootstrap => "kubeadm-bootstrap",
             Self::KubeadmControlPlane => "kubeadm-control-plane",
             Self::Docker => "capd",
+            Self::Mailgun => "capictl",
+        }
+    }
+
+    /// Returns the path of its program.
+    pub fn path(self) -> Result<PathBuf> {
+        match self {
+            Self::Mailgun => environment::capictl(),
+            _ => binaries::manager(self.program()),
         }
     }
 
@@ -72,6 +85,7 @@ impl Manager {
             Self::KubeadmBootstrap => "kubeadm-bootstrap-controller",
             Self::KubeadmControlPlane => "kubeadm-control-plane-controller",
             Self::Docker => "capd-manager",
+            Self::Mailgun => "cluster-api-provider-mailgun",
         }
     }
 }

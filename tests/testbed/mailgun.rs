@@ -1,7 +1,7 @@
 //! The stand-in for Mailgun as a program, to try the provider without an account.
 //!
 //! ```text
-//! cargo run --example mailgun -- [--listen ADDRESS] [--domain DOMAIN] [--key KEY]
+//! cargo run --example mailgun -- [--listen ADDRESS] [--domain DOMAIN] [--key KEY] [--delay MILLISECONDS]
 //! ```
 //!
 //! It prints its URL, then a line for each mail that it accepts. A line on standard input is the name of a fault for the
@@ -13,11 +13,13 @@ mod support;
 
 use std::io::BufRead as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use support::mailgun::{DOMAIN, KEY, Mailgun};
 use tokio::signal::unix::{SignalKind, signal};
 
-const USAGE: &str = "usage: mailgun [--listen ADDRESS] [--domain DOMAIN] [--key KEY]";
+const USAGE: &str =
+    "usage: mailgun [--listen ADDRESS] [--domain DOMAIN] [--key KEY] [--delay MILLISECONDS]";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -51,18 +53,25 @@ async fn main() -> ExitCode {
 fn start() -> Result<Mailgun, String> {
     let (mut listen, mut domain, mut key) =
         ("127.0.0.1:0".to_owned(), DOMAIN.to_owned(), KEY.to_owned());
+    let mut delay = "0".to_owned();
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let place = match name.as_str() {
             "--listen" => &mut listen,
             "--domain" => &mut domain,
             "--key" => &mut key,
+            "--delay" => &mut delay,
             other => return Err(format!("unknown argument `{other}`")),
         };
         *place = arguments.next().ok_or(format!("`{name}` needs a value"))?;
     }
-    Mailgun::start_for(&listen, &domain, &key)
-        .map_err(|error| format!("cannot listen at `{listen}`: {error}"))
+    let delay = delay
+        .parse()
+        .map_err(|_| format!("`{delay}` is no number of milliseconds"))?;
+    let mailgun = Mailgun::start_for(&listen, &domain, &key)
+        .map_err(|error| format!("cannot listen at `{listen}`: {error}"))?;
+    mailgun.answer_after(Duration::from_millis(delay));
+    Ok(mailgun)
 }
 
 fn read_faults(mailgun: &Mailgun) {

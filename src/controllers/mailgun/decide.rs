@@ -92,6 +92,8 @@ pub struct Situation {
     pub own_nonce: Option<String>,
     /// How long the present claim has been seen to stand still, by a monotonic clock.
     pub claim_unchanged: Duration,
+    /// The process sees the object for the first time: what a refusal was due to may have been mended by the restart.
+    pub first_sight: bool,
     /// When the last look-up was made, and how many were made for this doubt.
     pub lookups: (Option<Timestamp>, u32),
     /// Whether Mailgun's events can be asked at all with the key that is there.
@@ -328,7 +330,8 @@ fn taken_over(record: &Record, situation: &Situation) -> Record {
     }
 }
 
-/// A refusal is final until the mail or the configuration changes, or a good while has passed.
+/// A refusal is final until the mail or the configuration changes, the process is started anew (a key is not in the
+/// record), or a good while has passed.
 fn on_rejection(record: &Record, observed: &Observed, situation: &Situation) -> Step {
     let digest = observed.message.as_ref().ok().map(Message::digest);
     let Some(digest) = digest else {
@@ -345,7 +348,7 @@ fn on_rejection(record: &Record, observed: &Observed, situation: &Situation) -> 
         .last_at
         .and_then(|last| last.checked_add(to_signed(pause)).ok());
     match due.and_then(|due| left_until(due, situation.now)) {
-        Some(left) if !changed => Step::Settle(Some(left)),
+        Some(left) if !changed && !situation.first_sight => Step::Settle(Some(left)),
         _ => Step::Write(record.with_state(State::Pending)),
     }
 }

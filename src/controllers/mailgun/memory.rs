@@ -40,6 +40,7 @@ struct Memory {
     /// The attempt that look-ups were made for, the last of them, and how many.
     lookups: Option<((u32, u32), Timestamp, u32)>,
     state: Option<State>,
+    seen_before: bool,
 }
 
 /// What the process remembers of all objects.
@@ -58,6 +59,13 @@ impl Memories {
             .lock()
             .expect("no holder of the lock panics")
             .remove(key);
+    }
+
+    /// Tells whether an object is seen for the first time; once.
+    pub fn is_first_sight(&self, key: &Key) -> bool {
+        self.with(key, |memory| {
+            !std::mem::replace(&mut memory.seen_before, true)
+        })
     }
 
     /// Remembers a claim before it is written.

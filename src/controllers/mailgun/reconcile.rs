@@ -198,6 +198,7 @@ impl One<'_> {
                 .map_or(Duration::ZERO, |record| {
                     memories.unchanged(&self.key, record)
                 }),
+            first_sight: memories.is_first_sight(&self.key),
             lookups: record.map_or((None, 0), |record| memories.lookups(&self.key, record)),
             can_look_up: true,
             domain: settings.mailgun.domain().to_owned(),

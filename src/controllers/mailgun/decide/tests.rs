@@ -97,6 +97,7 @@ fn situation() -> Situation {
         now: now(),
         own_nonce: None,
         claim_unchanged: Duration::ZERO,
+        first_sight: false,
         lookups: (None, 0),
         can_look_up: true,
         domain: DOMAIN.into(),
@@ -802,4 +803,26 @@ fn a_look_up_that_cannot_be_made_holds_what_was_tried_and_nothing_else() {
     let imported = record(State::Pending).with_problem(State::Uncertain, 0, "Imported");
     let next = after_impossible(&imported, 401, "Unauthorized");
     assert_eq!(next.state, State::Held);
+}
+
+#[test]
+fn a_refusal_is_tried_again_at_once_when_the_process_is_new() {
+    let mut refused = record(State::Rejected);
+    refused.last_at = Some(now());
+    let observed = of(refused);
+    let digest = observed.message.as_ref().map(Message::digest).ok();
+    let Ledger::Current(mut refused) = observed.ledger.clone() else {
+        panic!("the record is current")
+    };
+    refused.digest = digest;
+    let observed = of(refused);
+    assert!(matches!(
+        next_step(&observed, &situation()),
+        Step::Settle(Some(_))
+    ));
+    let new = Situation {
+        first_sight: true,
+        ..situation()
+    };
+    assert_eq!(written(next_step(&observed, &new)).state, State::Pending);
 }

@@ -23,7 +23,7 @@ async fn the_management_cluster_fills_in_what_the_command_line_leaves_out() -> R
     );
 
     environment
-        .capictl(&["init", "--infrastructure", "docker"])
+        .capictl(&["init", "--infrastructure", "docker", "--wait-providers"])
         .await?
         .success();
     // Provider and version come from the inventory, the class from the same release.

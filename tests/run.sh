@@ -31,6 +31,7 @@ missing=()
 for shell in bash zsh fish; do command -v "$shell" >/dev/null || missing+=("$shell"); done
 if ((${#missing[@]})); then
   if command -v apt-get >/dev/null && [[ $(id -u) == 0 ]]; then
+    step "list of packages" apt-get update --quiet
     step "install: ${missing[*]}" apt-get install --yes --quiet "${missing[@]}"
   else
     fail "completion is tested in shells that are missing: ${missing[*]}" "sudo apt-get install ${missing[*]}, or brew install ${missing[*]}"

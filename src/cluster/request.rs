@@ -68,8 +68,7 @@ impl Cluster {
     ) -> Result<Option<Object>> {
         let path = format!("{}/{}", resource.path(namespace), encode(name));
         let action = format!("read {} `{name}`", resource.plural);
-        let make = || request(Method::GET, &path, JSON, Vec::new());
-        not_found_is_none(self.send(&action, Patience::Read, make).await)
+        self.get_path(&action, &path).await
     }
 
     /// Returns the objects of a kind, in one namespace or all, or `None` when the server serves no such kind.
@@ -86,11 +85,9 @@ impl Cluster {
             #[serde(default)]
             items: Option<Vec<Object>>,
         }
-        let path = resource.path(namespace);
         let action = format!("list {}", resource.plural);
-        let make = || request(Method::GET, &path, JSON, Vec::new());
-        let answer = self.send::<List>(&action, Patience::Read, make).await;
-        Ok(not_found_is_none(answer)?.map(|list| list.items.unwrap_or_default()))
+        let list: Option<List> = self.get_path(&action, &resource.path(namespace)).await?;
+        Ok(list.map(|list| list.items.unwrap_or_default()))
     }
 
     /// Returns what the server says of its version, e.g. `v1.36.3`.
@@ -121,28 +118,30 @@ impl Cluster {
 
     /// Creates an object.
     pub(super) async fn create(&self, object: &Object) -> Result<Object> {
-        let resource = self.resource_of(object).await?;
-        let path = format!(
-            "{}?fieldManager=capictl",
-            resource.path(Some(object.namespace()))
-        );
-        let body = body(object, &resource);
-        let make = || request(Method::POST, &path, JSON, body.clone());
-        self.send(&format!("create {object}"), Patience::Write, make)
-            .await
+        let action = format!("create {object}");
+        self.post(&action, object, "", Patience::Write).await
     }
 
     /// Asks the server whether it would create an object; nothing is kept.
     pub(super) async fn try_create(&self, object: &Object) -> Result<Object> {
+        let action = format!("check {object}");
+        self.post(&action, object, "&dryRun=All", Patience::Once)
+            .await
+    }
+
+    async fn post(
+        &self,
+        action: &str,
+        object: &Object,
+        query: &str,
+        patience: Patience,
+    ) -> Result<Object> {
         let resource = self.resource_of(object).await?;
-        let path = format!(
-            "{}?fieldManager=capictl&dryRun=All",
-            resource.path(Some(object.namespace()))
-        );
+        let path = resource.path(Some(object.namespace()));
+        let path = format!("{path}?fieldManager=capictl{query}");
         let body = body(object, &resource);
         let make = || request(Method::POST, &path, JSON, body.clone());
-        self.send(&format!("check {object}"), Patience::Once, make)
-            .await
+        self.send(action, patience, make).await
     }
 
     /// Brings the object that is there up to date; `None` when it is there no more.

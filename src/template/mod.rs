@@ -16,11 +16,13 @@ mod operators;
 mod parse;
 mod pattern;
 mod render;
+mod rendering;
 mod syntax;
 
 use std::borrow::Cow;
 
 pub use error::{Error, EvaluationError, Form, MissingVariable, Next, ParseError};
+pub use rendering::{Rendering, Substitution};
 use syntax::{Expression, Piece};
 
 /// A parsed template. It owns its text.
@@ -82,6 +84,17 @@ impl Template {
     /// [`Error::Missing`] with all required variables that have no value, before anything else; [`Error::Evaluation`] for
     /// a substring that ends before it begins, or a result beyond all reason.
     pub fn render(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Error> {
+        Ok(self.render_tracked(lookup)?.text)
+    }
+
+    /// Renders the template as [`Template::render`] does, and says where each reference of the top level went.
+    ///
+    /// # Errors
+    /// Those of [`Template::render`].
+    pub fn render_tracked(
+        &self,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Rendering<'_>, Error> {
         let values: Vec<Option<String>> = self.names.iter().map(|name| lookup(name)).collect();
         self.ensure_complete(&values)?;
         render::render(self, &values)

@@ -177,6 +177,7 @@ impl<'a> Parser<'a> {
             operator: open.operator,
             arguments: open.arguments,
             line: open.line,
+            end_line: self.lines.line_at(self.at),
         });
         Piece::Reference(self.expressions.len() - 1)
     }

@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use super::Template;
 use super::error::{Error, EvaluationError};
 use super::operators;
+use super::rendering::{Rendering, Substitution};
 use super::syntax::{Expression, Operator, Piece};
 
 /// Renders the top level; `values` go by the index of the name, and what has none reads as empty.
-pub(super) fn render(template: &Template, values: &[Option<String>]) -> Result<Vec<u8>, Error> {
+pub(super) fn render<'t>(
+    template: &'t Template,
+    values: &[Option<String>],
+) -> Result<Rendering<'t>, Error> {
     let mut evaluation = Evaluation {
         template,
         values,
@@ -16,6 +20,7 @@ pub(super) fn render(template: &Template, values: &[Option<String>]) -> Result<V
         held: 0,
     };
     let mut output = Vec::with_capacity(template.text.len() + template.text.len() / 8);
+    let mut substitutions = Vec::new();
     let mut evaluated = 0;
     for piece in &template.pieces {
         match piece {
@@ -28,12 +33,23 @@ pub(super) fn render(template: &Template, values: &[Option<String>]) -> Result<V
                     evaluation.evaluate(nested, &mut result)?;
                     evaluation.hold(result);
                 }
+                let start = output.len();
                 evaluation.evaluate(*index, &mut output)?;
                 evaluated = index + 1;
+                let expression = &template.expressions[*index];
+                substitutions.push(Substitution {
+                    name: &template.names[expression.name],
+                    range: start..output.len(),
+                    line: expression.line,
+                    end_line: expression.end_line,
+                });
             }
         }
     }
-    Ok(output)
+    Ok(Rendering {
+        text: output,
+        substitutions,
+    })
 }
 
 struct Evaluation<'a> {

@@ -23,6 +23,8 @@ pub(super) struct Expression {
     pub arguments: Vec<Piece>,
     /// Line of the original text where it begins, from 1.
     pub line: usize,
+    /// Line where it ends; white space around the name may hold line ends.
+    pub end_line: usize,
 }
 
 /// What happens to the value.

@@ -7,9 +7,11 @@
 //! ```text
 //! text ─ split ─ granit-parser ─ read (scalar, value) ─ Value
 //! Value ─ write ─ text
+//! text ─ split ─ granit-parser ─ Outline   where each key and value is
 //! ```
 
 mod error;
+mod outline;
 mod read;
 mod scalar;
 mod split;
@@ -19,6 +21,7 @@ mod write;
 use serde_json::{Map, Value};
 
 pub use error::{Error, Problem};
+pub use outline::{Form, Node, Outline};
 use read::Rules;
 pub use write::{render, render_documents};
 

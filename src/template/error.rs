@@ -112,7 +112,7 @@ impl Form {
     pub(super) fn of(operator: Operator) -> Self {
         match operator {
             Operator::Length => Self::Length,
-            Operator::Value | Operator::Default => Self::Default,
+            Operator::Value | Operator::Default(_) => Self::Default,
             Operator::Case(_) => Self::Case,
             Operator::Substring => Self::Substring,
             Operator::Replace(_) => Self::Replace,

@@ -11,6 +11,7 @@
 
 mod characters;
 mod error;
+mod holes;
 mod normalise;
 mod operators;
 mod parse;
@@ -22,6 +23,7 @@ mod syntax;
 use std::borrow::Cow;
 
 pub use error::{Error, EvaluationError, Form, MissingVariable, Next, ParseError};
+pub use holes::{Hole, HoleKind};
 pub use rendering::{Rendering, Substitution};
 use syntax::{Expression, Piece};
 
@@ -98,6 +100,12 @@ impl Template {
         let values: Vec<Option<String>> = self.names.iter().map(|name| lookup(name)).collect();
         self.ensure_complete(&values)?;
         render::render(self, &values)
+    }
+
+    /// Finds the places where values are lost or mistaken in silence; `lookup` as for [`Template::render`].
+    pub fn holes(&self, lookup: impl Fn(&str) -> Option<String>) -> Vec<Hole> {
+        let values: Vec<Option<String>> = self.names.iter().map(|name| lookup(name)).collect();
+        holes::find(self, &values)
     }
 
     fn ensure_complete(&self, values: &[Option<String>]) -> Result<(), Error> {

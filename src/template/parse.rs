@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2, memchr3};
 use super::characters::{first_character, is_ascii_name, is_name};
 use super::error::{Error, Form, Next, ParseError};
 use super::normalise::{Lines, Source};
-use super::syntax::{Case, End, Expression, Extent, Operator, Piece, Reach, Replace};
+use super::syntax::{Case, End, Expression, Extent, Intent, Operator, Piece, Reach, Replace};
 
 /// The parts of a [`super::Template`] that come from parsing.
 pub(super) struct Parsed {
@@ -241,11 +241,11 @@ impl<'a> Parser<'a> {
     /// Reads what comes after the name, by its longest spelling.
     fn operator(&mut self, name: &str) -> Result<Operator, ParseError> {
         const OPERATORS: [(&[u8], Operator); 19] = [
-            (b"=", Operator::Default),
-            (b":=", Operator::Default),
-            (b":-", Operator::Default),
-            (b":?", Operator::Default),
-            (b":+", Operator::Default),
+            (b"=", Operator::Default(Intent::Default)),
+            (b":=", Operator::Default(Intent::Default)),
+            (b":-", Operator::Default(Intent::Default)),
+            (b":?", Operator::Default(Intent::Message)),
+            (b":+", Operator::Default(Intent::Alternative)),
             (b"^^", Operator::Case(Some((Case::Upper, Extent::All)))),
             (b",,", Operator::Case(Some((Case::Lower, Extent::All)))),
             (b"^,", Operator::Case(None)),
@@ -303,8 +303,8 @@ impl<'a> Parser<'a> {
     /// Decides by the operator and the number of arguments what must follow, and reads the delimiter before it.
     fn part(&mut self, open: &Open) -> Result<Part, ParseError> {
         let part = match (open.operator, open.arguments.len()) {
-            (Operator::Default, _) if !self.eat(b"}") => Part::Argument(TO_BRACE),
-            (Operator::Default, _) => Part::Close,
+            (Operator::Default(_), _) if !self.eat(b"}") => Part::Argument(TO_BRACE),
+            (Operator::Default(_), _) => Part::Close,
             (Operator::Substring, 0) => Part::Argument(OFFSET),
             (Operator::Substring, 1) if self.eat_all(b':') => Part::Argument(TO_BRACE),
             (Operator::Replace(_), 0) => Part::Argument(REPLACE_PATTERN),

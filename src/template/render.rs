@@ -107,8 +107,10 @@ fn apply(
     match (operator, arguments) {
         (Operator::Value | Operator::Case(None), _) => output.extend_from_slice(value.as_bytes()),
         (Operator::Length, _) => output.extend_from_slice(value.len().to_string().as_bytes()),
-        (Operator::Default, _) if !value.is_empty() => output.extend_from_slice(value.as_bytes()),
-        (Operator::Default, pieces) => pieces
+        (Operator::Default(_), _) if !value.is_empty() => {
+            output.extend_from_slice(value.as_bytes())
+        }
+        (Operator::Default(_), pieces) => pieces
             .iter()
             .for_each(|piece| output.extend_from_slice(piece)),
         (Operator::Case(Some((case, extent))), _) => {

@@ -35,7 +35,7 @@ pub(super) enum Operator {
     /// `${#V}`
     Length,
     /// `${V=d}` `${V:=d}` `${V:-d}` `${V:?d}` `${V:+d}`, all with the same meaning.
-    Default,
+    Default(Intent),
     /// `${V^}` `${V^^}` `${V,}` `${V,,}`; `None` for `${V^,}` and `${V,^}`, which change nothing.
     Case(Option<(Case, Extent)>),
     /// `${V:offset}` `${V:offset:length}`
@@ -44,6 +44,17 @@ pub(super) enum Operator {
     Replace(Replace),
     /// `${V#p}` and its kin.
     Trim(End, Reach),
+}
+
+/// What a shell would make of the spelling of a default; here all mean the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// `=` `:=` `:-`: what stands in for a value that is missing.
+    Default,
+    /// `:?`: the error message for a value that is missing.
+    Message,
+    /// `:+`: what replaces a value that is there.
+    Alternative,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

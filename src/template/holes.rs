@@ -1,0 +1,352 @@
+//! What a template lets slip: text that comes out other than its author may think, and no error says so.
+//!
+//! Published templates depend on all of it, so the result stays; whoever renders a template is told.
+
+use std::fmt::{self, Display};
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+use super::Template;
+use super::syntax::{Expression, Intent, Operator, Piece};
+
+/// A place of a template where a value is silently lost, or taken for something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hole {
+    /// The line, from 1.
+    pub line: usize,
+    /// What happens there.
+    pub kind: HoleKind,
+}
+
+/// The ways in which a template can lose a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HoleKind {
+    /// `${A:=${B}}`: nothing asks for `B`.
+    UnsetInside {
+        /// The variable without a value.
+        name: String,
+        /// The variable that the outer reference begins with.
+        outer: String,
+    },
+    /// `${V#x}`, `${V:0:3}`, `${V/x/y}`: what the operator needs reads as a default.
+    UnsetOperand {
+        /// The variable without a value.
+        name: String,
+    },
+    /// `${V:?text}` puts the text in place of the value.
+    MessageAsValue {
+        /// The variable without a value.
+        name: String,
+    },
+    /// `${V:+text}` is a default, not what stands for a value that is set.
+    AlternativeAsDefault {
+        /// The variable.
+        name: String,
+    },
+    /// `${V:=d}` and then `${V}`: the default is good for its own place only.
+    DefaultElsewhere {
+        /// The variable without a value.
+        name: String,
+        /// Line of the use that has the default.
+        default_line: usize,
+    },
+    /// `${1:-x}`: an argument of a shell script.
+    ShellArgument {
+        /// The name, all digits.
+        name: String,
+    },
+    /// `{V:=d}`, or `{V}` of a variable that is used elsewhere: the `$` is missing.
+    NoDollar {
+        /// What looks like a variable.
+        name: String,
+    },
+}
+
+impl Display for Hole {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: ", self.line)?;
+        match &self.kind {
+            HoleKind::UnsetInside { name, outer } => write!(
+                formatter,
+                "`{name}`, which is part of the reference to `{outer}`, is not set and reads as empty; \
+                 set it, or write `${{{name}:=...}}` there"
+            ),
+            HoleKind::UnsetOperand { name } => write!(
+                formatter,
+                "`{name}` is not set, and nothing is left of the reference; set it, or write `$${{{name}...` if this is text \
+                 for a shell"
+            ),
+            HoleKind::MessageAsValue { name } => write!(
+                formatter,
+                "`{name}` is not set, and the text behind `:?` takes the place of its value; set it, or write `${{{name}}}` to \
+                 have it asked for"
+            ),
+            HoleKind::AlternativeAsDefault { name } => write!(
+                formatter,
+                "`${{{name}:+...}}` gives a default, as `:=` does, and not what replaces a value that is set"
+            ),
+            HoleKind::DefaultElsewhere { name, default_line } => write!(
+                formatter,
+                "`{name}` is not set and reads as empty here, its default is that of line {default_line} only; repeat the default"
+            ),
+            HoleKind::ShellArgument { name } => write!(
+                formatter,
+                "`${{{name}...` is read as a variable; write `$${{{name}...` if this is text for a shell"
+            ),
+            HoleKind::NoDollar { name } => write!(
+                formatter,
+                "`{{{name}` looks like a variable without its `$`; write `${{{name}`"
+            ),
+        }
+    }
+}
+
+/// Finds the holes of a template with these values, in the order of lines.
+pub(super) fn find(template: &Template, values: &[Option<String>]) -> Vec<Hole> {
+    let mut search = Search {
+        template,
+        values,
+        found: Vec::new(),
+    };
+    search.uses();
+    search.later_uses();
+    search.texts();
+    search.found.sort_by_key(|hole| hole.line);
+    search.found.dedup();
+    search.found
+}
+
+struct Search<'a> {
+    template: &'a Template,
+    values: &'a [Option<String>],
+    found: Vec<Hole>,
+}
+
+impl Search<'_> {
+    /// Looks at every reference whose result counts. An outer reference has a higher index than what is in it.
+    fn uses(&mut self) {
+        let expressions = &self.template.expressions;
+        let mut outer_of: Vec<Option<usize>> = vec![None; expressions.len()];
+        let mut counts = vec![false; expressions.len()];
+        for piece in &self.template.pieces {
+            if let Piece::Reference(index) = piece {
+                counts[*index] = true;
+            }
+        }
+        for (index, expression) in expressions.iter().enumerate().rev() {
+            if !counts[index] {
+                continue;
+            }
+            self.look_at(expression, outer_of[index].map(|outer| &expressions[outer]));
+            let has_value = self
+                .value(expression)
+                .is_some_and(|value| !value.is_empty());
+            let takes_value = has_value && matches!(expression.operator, Operator::Default(_));
+            for argument in &expression.arguments {
+                if let (Piece::Reference(nested), false) = (argument, takes_value) {
+                    counts[*nested] = true;
+                    outer_of[*nested] = Some(index);
+                }
+            }
+        }
+    }
+
+    fn look_at(&mut self, expression: &Expression, outer: Option<&Expression>) {
+        let name = self.name(expression);
+        let unset = self.value(expression).is_none();
+        let kind = match (expression.operator, outer) {
+            _ if unset && name.bytes().all(|byte| byte.is_ascii_digit()) => {
+                HoleKind::ShellArgument { name }
+            }
+            (Operator::Default(Intent::Alternative), _) => HoleKind::AlternativeAsDefault { name },
+            (Operator::Default(Intent::Message), _) if unset => HoleKind::MessageAsValue { name },
+            (Operator::Default(_), Some(outer)) if unset && expression.arguments.is_empty() => {
+                let outer = self.name(outer);
+                HoleKind::UnsetInside { name, outer }
+            }
+            (Operator::Value | Operator::Length | Operator::Case(_), Some(outer)) if unset => {
+                let outer = self.name(outer);
+                HoleKind::UnsetInside { name, outer }
+            }
+            (Operator::Substring | Operator::Replace(_) | Operator::Trim(..), _) if unset => {
+                HoleKind::UnsetOperand { name }
+            }
+            _ => return,
+        };
+        self.add(expression.line, kind);
+    }
+
+    /// Looks for uses of a variable without the default that its first use has.
+    fn later_uses(&mut self) {
+        let template = self.template;
+        let mut defaults: Vec<Option<usize>> = vec![None; template.names.len()];
+        for piece in &template.pieces {
+            let Piece::Reference(index) = piece else {
+                continue;
+            };
+            let expression = &template.expressions[*index];
+            if self.value(expression).is_some() {
+                continue;
+            }
+            match (expression.operator, defaults[expression.name]) {
+                (Operator::Default(_), None) => defaults[expression.name] = Some(expression.line),
+                (Operator::Value | Operator::Length | Operator::Case(_), Some(default_line)) => {
+                    let name = self.name(expression);
+                    self.add(
+                        expression.line,
+                        HoleKind::DefaultElsewhere { name, default_line },
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Looks through the text outside of references.
+    fn texts(&mut self) {
+        let template = self.template;
+        // The line of the byte up to which lines were counted.
+        let (mut line, mut counted) = (1, Some(0));
+        for piece in &template.pieces {
+            let range = match piece {
+                Piece::Text(range) => range,
+                // A text follows a reference directly; there may be line ends between `${` and `}`.
+                Piece::Reference(index) => {
+                    (line, counted) = (template.expressions[*index].end_line, None);
+                    continue;
+                }
+                Piece::Unescaped(_) => continue,
+            };
+            for (start, name, follows) in bare_references(&template.text, range) {
+                if follows != b':' && !template.names.iter().any(|known| known == name) {
+                    continue;
+                }
+                let lines = &template.text[counted.unwrap_or(range.start)..start];
+                (line, counted) = (line + memchr_iter(b'\n', lines).count(), Some(start));
+                let name = name.to_owned();
+                self.add(line, HoleKind::NoDollar { name });
+            }
+            let rest = &template.text[counted.unwrap_or(range.start)..range.end];
+            (line, counted) = (line + memchr_iter(b'\n', rest).count(), Some(range.end));
+        }
+    }
+
+    fn add(&mut self, line: usize, kind: HoleKind) {
+        self.found.push(Hole { line, kind });
+    }
+
+    fn name(&self, expression: &Expression) -> String {
+        self.template.names[expression.name].clone()
+    }
+
+    fn value(&self, expression: &Expression) -> Option<&str> {
+        self.values[expression.name].as_deref()
+    }
+}
+
+/// Finds `{NAME}`, `{NAME:=` and `{NAME:-` in a range of the text; `NAME` is in upper case, as variables are by custom, and
+/// long enough to be none of a formula. Each comes with its place, its name, and the byte behind it.
+fn bare_references<'t>(
+    text: &'t [u8],
+    range: &Range<usize>,
+) -> impl Iterator<Item = (usize, &'t str, u8)> {
+    let start = range.start;
+    memchr_iter(b'{', &text[range.clone()]).filter_map(move |offset| {
+        let place = start + offset;
+        if place > 0 && matches!(text[place - 1], b'$' | b'{') {
+            return None;
+        }
+        let rest = &text[place + 1..];
+        let is_part = |byte: &u8| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_');
+        let length = rest.iter().take_while(|byte| is_part(byte)).count();
+        let (name, rest) = rest.split_at(length);
+        let is_reference =
+            rest.starts_with(b"}") || rest.starts_with(b":=") || rest.starts_with(b":-");
+        let is_name = length >= 3 && name[0].is_ascii_uppercase();
+        let name = std::str::from_utf8(name).expect("it is ASCII");
+        (is_reference && is_name).then(|| (place, name, rest[0]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holes(text: &str) -> Vec<String> {
+        let template = Template::parse(text).unwrap();
+        let value = |name: &str| (name == "SET").then(|| "value".to_owned());
+        let holes = template.holes(value);
+        holes.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_hole_is_named_with_its_line() {
+        let cases = [
+            (
+                "\n${A:=${B}-x}",
+                "line 2: `B`, which is part of the reference to `A`, is not set and reads as empty; set it, or write \
+                 `${B:=...}` there",
+            ),
+            (
+                "${A:=${B:=}}",
+                "line 1: `B`, which is part of the reference to `A`, is not set and reads as empty; set it, or write \
+                 `${B:=...}` there",
+            ),
+            (
+                "${A:0:3}",
+                "line 1: `A` is not set, and nothing is left of the reference; set it, or write `$${A...` if this is text for \
+                 a shell",
+            ),
+            (
+                "${A:?set it}",
+                "line 1: `A` is not set, and the text behind `:?` takes the place of its value; set it, or write `${A}` to \
+                 have it asked for",
+            ),
+            (
+                "${SET:+x}",
+                "line 1: `${SET:+...}` gives a default, as `:=` does, and not what replaces a value that is set",
+            ),
+            (
+                "${A:=1}\n${ A\n}",
+                "line 2: `A` is not set and reads as empty here, its default is that of line 1 only; repeat the default",
+            ),
+            (
+                "${1:-x}",
+                "line 1: `${1...` is read as a variable; write `$${1...` if this is text for a shell",
+            ),
+            (
+                "${ SET\n}\n$${ABC}\n{ABC:-",
+                "line 4: `{ABC` looks like a variable without its `$`; write `${ABC`",
+            ),
+            (
+                "${SET} {SET}",
+                "line 1: `{SET` looks like a variable without its `$`; write `${SET`",
+            ),
+        ];
+        for (text, message) in cases {
+            assert_eq!(holes(text), [message], "{text}");
+        }
+    }
+
+    #[test]
+    fn sound_templates_have_none() {
+        for text in [
+            "${SET:=${B}}",
+            "${A:=${B:=x}}",
+            "${A:=${SET}}",
+            "${SET#v} ${SET:0:3} ${SET:?m}",
+            "${A:=1} ${A:=2} ${A:=}",
+            "{ABC} {{ABC}} {a} {AB:=} $${ABC:=1} {\"ABC\": 1} {ABC: 1}",
+        ] {
+            assert_eq!(holes(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn holes_are_in_the_order_of_lines_and_each_once() {
+        let found = holes("${A#x}${A#x}\n${B:=${C}${C}}\n${A%x}");
+        let lines: Vec<&str> = found.iter().map(|hole| &hole[..6]).collect();
+        assert_eq!(lines, ["line 1", "line 2", "line 3"]);
+    }
+}

@@ -40,6 +40,8 @@ pub struct GenerateClusterOptions {
     pub from_config_map_namespace: Option<String>,
     /// Key in that ConfigMap; default: `template`.
     pub from_config_map_key: Option<String>,
+    /// Refuse what would be a warning.
+    pub strict: bool,
 }
 
 /// Returns the rendered objects as YAML, without a final newline.
@@ -54,7 +56,12 @@ pub async fn generate_cluster(
 ) -> Result<String> {
     let (source, namespace) = prepare(session, &options).await?;
     let found = source.fetch(session, &options).await?;
-    let mut objects = render_objects(session, &found.file, &parse_template(&found.file)?)?;
+    let mut objects = render_objects(
+        session,
+        &found.file,
+        &parse_template(&found.file)?,
+        options.strict,
+    )?;
     set_target_namespace(&mut objects, &namespace).with_context(|| {
         format!(
             "cannot move the objects of `{}` to `{namespace}`",
@@ -62,8 +69,7 @@ pub async fn generate_cluster(
         )
     })?;
     if let Some(repository) = &found.repository {
-        let mut classes =
-            cluster_class::missing(session, &options.cluster, repository, &objects).await?;
+        let mut classes = cluster_class::missing(session, &options, repository, &objects).await?;
         classes.append(&mut objects);
         objects = classes;
     }

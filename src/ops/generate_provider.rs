@@ -14,6 +14,8 @@ pub struct GenerateProviderOptions {
     pub target_namespace: Option<String>,
     /// Leave the variables as they are.
     pub raw: bool,
+    /// Refuse what would be a warning.
+    pub strict: bool,
 }
 
 /// What is known of a provider's components.
@@ -54,7 +56,7 @@ pub async fn generate_provider(
     let components = if options.raw {
         release.build_raw(session, namespace)?
     } else {
-        release.build(session, namespace)?
+        release.build(session, namespace, options.strict)?
     };
     Ok(object::render_objects(&components.objects))
 }

@@ -158,7 +158,7 @@ async fn build(
         .filter(|namespace| !namespace.is_empty());
     let built = releases.into_iter().map(|release| {
         let label = release.provider.label();
-        let components = release.build(session, namespace).with_context(|| {
+        let components = release.build(session, namespace, false).with_context(|| {
             format!("failed to get provider components for the \"{label}\" provider")
         })?;
         Ok(Planned {

@@ -66,13 +66,14 @@ impl Release {
         })
     }
 
-    /// Substitutes the variables, then builds the components for the target namespace.
+    /// Substitutes the variables (`strict`: see [`render_objects`]), then builds the components for the target namespace.
     pub(super) fn build(
         &self,
         session: &Session,
         target_namespace: Option<&str>,
+        strict: bool,
     ) -> Result<Components> {
-        let objects = render_objects(session, &self.file, &self.template)?;
+        let objects = render_objects(session, &self.file, &self.template, strict)?;
         self.components(session, objects, target_namespace)
     }
 

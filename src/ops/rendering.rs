@@ -1,12 +1,14 @@
 //! From the text of a template to objects: what the `generate` commands and `init` have in common.
 
+mod values;
+
 use std::io::{self, IsTerminal, Read};
 
 use super::Session;
-use crate::error::{Context, Result};
+use crate::error::{Context, Failure, Result};
 use crate::model::{Object, object};
 use crate::repository::{File, source};
-use crate::template::Template;
+use crate::template::{HoleKind, Rendering, Template};
 use crate::ui::Ui;
 
 /// Reads the template that `--from` names.
@@ -35,17 +37,79 @@ pub(super) fn parse_template(file: &File) -> Result<Template> {
     Template::parse(file.text.as_str()).with_context(|| format!("cannot parse `{}`", file.origin))
 }
 
-/// Substitutes the variables of a template and reads the objects that come out.
+/// Substitutes the variables of a template and reads the objects that come out. What may surprise the user is told as
+/// warnings; `strict` makes errors of them.
 pub(super) fn render_objects(
     session: &Session,
     file: &File,
     template: &Template,
+    strict: bool,
 ) -> Result<Vec<Object>> {
-    let rendered = template
-        .render(|name| session.config.variable(name))
-        .with_context(|| format!("cannot render `{}`", file.origin))?;
+    let rendering = render(session, file, template)?;
+    let objects = read_objects(session, file, template, &rendering)?;
+    let mut findings = holes(session, template);
+    findings.extend(values::misread(&rendering));
+    report(session, file, findings, strict)?;
+    Ok(objects)
+}
+
+/// Substitutes the variables of a template that need not be YAML; `strict` as for [`render_objects`].
+pub(super) fn render_text(
+    session: &Session,
+    file: &File,
+    template: &Template,
+    strict: bool,
+) -> Result<String> {
+    let rendering = render(session, file, template)?;
+    report(session, file, holes(session, template), strict)?;
+    Ok(String::from_utf8_lossy(&rendering.text).into_owned())
+}
+
+/// Substitutes the variables of a template.
+pub(super) fn render<'t>(
+    session: &Session,
+    file: &File,
+    template: &'t Template,
+) -> Result<Rendering<'t>> {
+    template
+        .render_tracked(|name| session.config.variable(name))
+        .with_context(|| format!("cannot render `{}`", file.origin))
+}
+
+/// Reads the objects of a rendered template. The error leads to the template's line, and to the variable at fault.
+pub(super) fn read_objects(
+    session: &Session,
+    file: &File,
+    template: &Template,
+    rendering: &Rendering,
+) -> Result<Vec<Object>> {
     // A template may cut a character in two, as the reference does; the objects that are read have whole ones.
-    let text = String::from_utf8_lossy(&rendered);
-    object::parse_objects(&text)
-        .with_context(|| format!("what `{}` renders to cannot be read", file.origin))
+    let text = String::from_utf8_lossy(&rendering.text);
+    object::parse_objects(&text).map_err(|error| {
+        let failure = values::explain(&file.origin, rendering, error);
+        let holes = template.holes(|name| session.config.variable(name));
+        let lost_dollars = holes
+            .iter()
+            .filter(|hole| matches!(hole.kind, HoleKind::NoDollar { .. }));
+        lost_dollars.fold(failure, |failure, hole| failure.hint(hole.to_string()))
+    })
+}
+
+/// Names what the template lets slip.
+pub(super) fn holes(session: &Session, template: &Template) -> Vec<String> {
+    let holes = template.holes(|name| session.config.variable(name));
+    holes.iter().map(ToString::to_string).collect()
+}
+
+/// Warns of what was found in a file, or fails with it.
+fn report(session: &Session, file: &File, findings: Vec<String>, strict: bool) -> Result<()> {
+    if strict && !findings.is_empty() {
+        let failures = findings.into_iter().map(Failure::new);
+        let message = format!("`{}` does not pass `--strict`", file.origin);
+        return Err(Failure::several(message, failures));
+    }
+    for finding in findings {
+        session.ui.warn(format!("`{}`, {finding}", file.origin));
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ mod interruption;
 mod logging;
 mod plugins;
 mod reference;
+mod rendering;
 mod run_local;
 mod shells;
 mod usage;

@@ -82,6 +82,13 @@ pub struct ClusterTemplateArgs {
     )]
     pub list_variables: bool,
 
+    /// Fail where a warning says that a value is lost or misread
+    #[arg(
+        long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub strict: bool,
+
     /// File to write to instead of standard output, readable for its owner only
     #[arg(long, value_name = "FILE")]
     pub write_to: Option<String>,
@@ -120,6 +127,7 @@ impl ClusterTemplateArgs {
             from_config_map: given(self.from_config_map),
             from_config_map_namespace: given(self.from_config_map_namespace),
             from_config_map_key: given(self.from_config_map_key),
+            strict: self.strict,
         }
     }
 }

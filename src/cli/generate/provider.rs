@@ -72,6 +72,13 @@ pub struct ProviderArgs {
     )]
     pub raw: bool,
 
+    /// Fail where a warning says that a value is lost or misread
+    #[arg(
+        long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub strict: bool,
+
     /// File to write to instead of standard output, readable for its owner only
     #[arg(long, value_name = "FILE")]
     pub write_to: Option<String>,
@@ -109,6 +116,7 @@ impl ProviderArgs {
             provider,
             target_namespace: given(self.target_namespace),
             raw: self.raw,
+            strict: self.strict,
         };
         if self.describe {
             // As with clusterctl, the description goes to standard output always.

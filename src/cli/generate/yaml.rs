@@ -19,6 +19,9 @@ Examples:
   # Render a file of a GitHub repository
   capictl generate yaml --from https://github.com/foo-org/foo-repository/blob/main/cluster-template.yaml
 
+  # Substitute in any text, and leave the rest of it as it is
+  capictl generate yaml --raw --from ~/cloud-init.sh
+
   # List the variables of a template on standard input
   cat ~/cluster-template.yaml | capictl generate yaml --list-variables")]
 pub struct YamlArgs {
@@ -32,6 +35,20 @@ pub struct YamlArgs {
         default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
     )]
     pub list_variables: bool,
+
+    /// Substitute the variables and leave the text as it is otherwise; it need not be YAML
+    #[arg(
+        long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub raw: bool,
+
+    /// Fail where a warning says that a value is lost or misread
+    #[arg(
+        long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub strict: bool,
 }
 
 impl YamlArgs {
@@ -43,6 +60,8 @@ impl YamlArgs {
         let Self {
             from,
             list_variables,
+            raw,
+            strict,
         } = self;
         if from.is_empty() {
             return Err(Failure::new(
@@ -50,13 +69,13 @@ impl YamlArgs {
             )
             .hint("give `--from` a path, a URL, or `-` for standard input"));
         }
-        let options = GenerateYamlOptions { from };
+        let options = GenerateYamlOptions { from, raw, strict };
         if list_variables {
             Ok(list(
                 &generate_yaml::list_variables(session, options).await?,
             ))
         } else {
-            Ok(generate_yaml::generate_yaml(session, options).await? + "\n")
+            generate_yaml::generate_yaml(session, options).await
         }
     }
 }

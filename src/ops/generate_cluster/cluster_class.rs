@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::source::Release;
-use super::{connect_if_any, parse_template, render_objects};
+use super::{GenerateClusterOptions, connect_if_any, parse_template, render_objects};
 use crate::cluster::{Cluster, Error};
 use crate::components::set_target_namespace;
 use crate::error::{Context, Failure, Result};
 use crate::model::Object;
-use crate::ops::{ClusterOptions, Session};
+use crate::ops::Session;
 
 /// A reference from a Cluster to its class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ struct ClassReference {
 /// Returns the objects of the classes that the cluster lacks, in the order in which the template names the classes.
 pub(super) async fn missing(
     session: &Session,
-    options: &ClusterOptions,
+    options: &GenerateClusterOptions,
     release: &Release,
     objects: &[Object],
 ) -> Result<Vec<Object>> {
@@ -31,7 +31,7 @@ pub(super) async fn missing(
     if references.is_empty() {
         return Ok(Vec::new());
     }
-    let cluster = connect_if_any(session, options).await?;
+    let cluster = connect_if_any(session, &options.cluster).await?;
     let mut found = Vec::new();
     for reference in references {
         if let Some(cluster) = &cluster
@@ -39,7 +39,7 @@ pub(super) async fn missing(
         {
             continue;
         }
-        let objects = fetch(session, release, &reference).await?;
+        let objects = fetch(session, release, &reference, options.strict).await?;
         if let Some(cluster) = &cluster {
             ensure_absent(cluster, &objects).await?;
         }
@@ -52,6 +52,7 @@ async fn fetch(
     session: &Session,
     release: &Release,
     reference: &ClassReference,
+    strict: bool,
 ) -> Result<Vec<Object>> {
     let file_name = format!("clusterclass-{}.yaml", reference.name);
     let Release {
@@ -67,7 +68,7 @@ async fn fetch(
                 repository.label()
             )
         })?;
-    let mut objects = render_objects(session, &file, &parse_template(&file)?)?;
+    let mut objects = render_objects(session, &file, &parse_template(&file)?, strict)?;
     set_target_namespace(&mut objects, &reference.namespace)?;
     Ok(objects)
 }

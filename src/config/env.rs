@@ -25,6 +25,8 @@ pub const CLUSTER_TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
 pub const CLUSTERCTL_LOG_LEVEL: &str = "CLUSTERCTL_LOG_LEVEL";
 /// Set to anything: no colours. See <https://no-color.org>.
 pub const NO_COLOR: &str = "NO_COLOR";
+/// Set to anything but nothing by the machines of continuous integration: nobody is there to answer.
+pub const CI: &str = "CI";
 /// The Mailgun domain that mails are sent through. The configuration file may have it too, as all that follow.
 pub const MAILGUN_DOMAIN: &str = "MAILGUN_DOMAIN";
 /// The Mailgun key that mails are sent with.
@@ -74,6 +76,16 @@ impl Environment {
     /// Returns the value of a variable unless it is empty.
     pub fn get_non_empty(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the names of all variables.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Tells whether a machine runs the command, with nobody to answer questions.
+    pub fn is_unattended(&self) -> bool {
+        self.get_non_empty(CI).is_some()
     }
 
     /// Tells whether the user wants no colours.

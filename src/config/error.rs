@@ -54,6 +54,42 @@ pub enum Error {
         /// Path or URL.
         origin: String,
     },
+    /// A file of `--values` cannot be read.
+    #[error("cannot read the values file `{path}`")]
+    ReadValues {
+        /// The file.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of `--values` is not UTF-8.
+    #[error("the values of `{origin}` are not UTF-8 text")]
+    ValuesNotText {
+        /// Path, or standard input.
+        origin: String,
+    },
+    /// A file of `--values` does not parse.
+    #[error("cannot parse the values of `{origin}`")]
+    ValuesSyntax {
+        /// Path, or standard input.
+        origin: String,
+        /// Where and why.
+        source: crate::yaml::Error,
+    },
+    /// A file of `--values` is YAML, but a list or a scalar.
+    #[error("the values of `{origin}` are not a map of names and values")]
+    ValuesNotAMapping {
+        /// Path, or standard input.
+        origin: String,
+    },
+    /// A file of `--values` has entries that can be no variables, all of them listed.
+    #[error("the values of `{origin}` cannot be used:{}", list(.faults))]
+    ValuesEntries {
+        /// Path, or standard input.
+        origin: String,
+        /// One line each.
+        faults: Vec<String>,
+    },
     /// A section has faults, all of them listed.
     #[error("`{section}` in `{origin}` is not valid:{}", list(.faults))]
     Section {
@@ -117,9 +153,14 @@ impl Explain for Error {
             Self::Directory(_) => vec!["name the file within it".into()],
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
-            Self::NotText { .. } | Self::LogLevel(_) => Vec::new(),
+            Self::NotText { .. } | Self::ValuesNotText { .. } | Self::LogLevel(_) => Vec::new(),
+            Self::ReadValues { .. } => vec!["`--values` takes a path, or `-` for standard input".into()],
             Self::Syntax { source, .. } => source.hints(),
-            Self::NotAMapping { .. } => vec!["write it as `KEY: value` lines".into()],
+            Self::ValuesSyntax { source, .. } => source.hints(),
+            Self::ValuesEntries { .. } => vec![
+                "names consist of letters, digits and `_`; write a list or a map as text, e.g. `SUBNETS: \"a,b\"`".into(),
+            ],
+            Self::NotAMapping { .. } | Self::ValuesNotAMapping { .. } => vec!["write it as `KEY: value` lines".into()],
             Self::Section { section, .. } => vec![format!(
                 "please fix the {section} value in clusterctl configuration file"
             )],

@@ -10,10 +10,11 @@ mod expand;
 mod file;
 mod folders;
 mod images;
+mod layers;
 mod providers;
 mod values;
+mod values_file;
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ use serde_json::Value;
 pub use cert_manager::CertManager;
 pub use env::Environment;
 pub use error::{Error, SyntaxError};
+pub use layers::Origin;
+pub use values_file::{Values, is_variable_name};
 
 use crate::error::suggest;
 use crate::http::Http;
@@ -29,6 +32,7 @@ use crate::model::image::ImageOverrides;
 use crate::model::{Provider, ProviderType, Secret};
 use file::ConfigFile;
 use folders::Folders;
+use layers::Layers;
 
 /// The configuration of a run. Its values are not printed, for there may be tokens among them.
 #[derive(Clone)]
@@ -36,8 +40,8 @@ pub struct Config {
     environment: Environment,
     folders: Folders,
     file: ConfigFile,
-    /// What flags have set, by key in lower case.
-    flags: BTreeMap<String, String>,
+    /// What the command line sets.
+    layers: Layers,
 }
 
 impl Debug for Config {
@@ -70,7 +74,7 @@ impl Config {
             environment,
             folders,
             file,
-            flags: BTreeMap::new(),
+            layers: Layers::default(),
         };
         config.warn_of_unused_token();
         Ok(config)
@@ -86,25 +90,84 @@ impl Config {
         self.file.path.as_deref()
     }
 
-    /// Returns the value of a variable: from a flag, else the environment, else the configuration file.
+    /// Returns the value of a variable: from a flag, else `--set`, `--values`, the environment, the configuration file.
     ///
     /// Case does not count: the environment is asked for the upper-case name with `_` for `-`, so a variable in lower
     /// case is never seen there. A variable that is set to nothing is set.
     pub fn variable(&self, name: &str) -> Option<String> {
-        let key = name.to_lowercase();
-        if let Some(value) = self.flags.get(&key) {
-            return Some(value.clone());
-        }
-        let variable = name.to_uppercase().replace('-', "_");
-        match self.environment.get(&variable) {
-            Some(value) => Some(value.to_owned()),
-            None => values::find(&self.file.values, &key).and_then(values::text_of),
+        Some(self.variable_with_origin(name)?.0)
+    }
+
+    /// Returns the value of a variable as [`Config::variable`] does, and where it comes from.
+    pub fn variable_with_origin(&self, name: &str) -> Option<(String, Origin)> {
+        match self.layers.get(&name.to_lowercase()) {
+            Some((value, origin)) => Some((value.to_owned(), origin.clone())),
+            None => self.surroundings(name),
         }
     }
 
-    /// Sets a variable on behalf of a flag; this beats the environment and the file.
+    /// Returns the value that environment or configuration file have.
+    fn surroundings(&self, name: &str) -> Option<(String, Origin)> {
+        let variable = environment_name(name);
+        if let Some(value) = self.environment.get(&variable) {
+            return Some((value.to_owned(), Origin::Environment(variable)));
+        }
+        let value = values::find(&self.file.values, &name.to_lowercase());
+        let text = value.and_then(values::text_of)?;
+        Some((text, Origin::File(self.file.origin.clone())))
+    }
+
+    /// Returns a setting of the tool itself, which `--set` and `--values` have no say in: these are for templates.
+    fn setting(&self, name: &str) -> Option<String> {
+        let flag = self.layers.flag(&name.to_lowercase());
+        flag.map(str::to_owned)
+            .or_else(|| Some(self.surroundings(name)?.0))
+    }
+
+    /// Sets a variable on behalf of a flag; this beats all other sources.
     pub fn set_variable(&mut self, name: &str, value: impl Into<String>) {
-        self.flags.insert(name.to_lowercase(), value.into());
+        self.set_variable_from(name, value, Origin::Flag(""));
+    }
+
+    /// Sets a variable. [`Origin::Set`] and [`Origin::Values`] beat environment and file, all others beat these too; of
+    /// equal ones the last counts.
+    pub fn set_variable_from(&mut self, name: &str, value: impl Into<String>, origin: Origin) {
+        self.layers.insert(name, value.into(), origin);
+    }
+
+    /// Takes over the values of a file; those of an earlier file give way. `path` is what the command line calls it.
+    pub fn add_values(&mut self, values: Values, path: &str) {
+        for (name, value) in values.entries {
+            self.set_variable_from(&name, value, Origin::Values(path.to_owned()));
+        }
+    }
+
+    /// Returns the names that `--set` has given values, as they are spelled there.
+    pub fn set_names(&self) -> impl Iterator<Item = &str> {
+        self.layers.set_names()
+    }
+
+    /// Returns the names of all variables that are set, with where, as they would be written in a template. Variables of
+    /// the environment whose name is not in upper case are not among them, for they are never asked for.
+    pub fn set_variables(&self) -> Vec<(String, Origin)> {
+        let given = self.layers.names();
+        let given = given.map(|(name, origin)| (name.to_owned(), origin.clone()));
+        let environment = self.environment.names();
+        let environment = environment
+            .filter(|name| environment_name(name) == **name)
+            .map(|name| (name.to_owned(), Origin::Environment(name.to_owned())));
+        let file = self.file.values.iter();
+        let file = file
+            .filter(|(_, value)| !matches!(value, Value::Null | Value::Object(_) | Value::Array(_)))
+            .map(|(key, _)| (key.to_uppercase(), Origin::File(self.file.origin.clone())));
+        given.chain(environment).chain(file).collect()
+    }
+
+    /// Returns the environment variable that would be this one if case counted for nothing there.
+    pub fn unseen_variable(&self, name: &str) -> Option<&str> {
+        let wanted = environment_name(name);
+        let mut names = self.environment.names();
+        names.find(|found| **found != wanted && environment_name(found) == wanted)
     }
 
     /// Returns the known providers: the catalogue with those of the configuration, sorted by type and name.
@@ -172,7 +235,7 @@ impl Config {
     /// A variable reference in `overridesFolder` does not parse.
     pub fn overrides_folder(&self) -> Result<Option<PathBuf>, Error> {
         let Some(folder) = self
-            .variable("overridesFolder")
+            .setting("overridesFolder")
             .filter(|folder| !folder.trim().is_empty())
         else {
             return Ok(self
@@ -195,7 +258,7 @@ impl Config {
     ///
     /// An empty token counts as none.
     pub fn github_token(&self) -> Option<Secret> {
-        self.variable("github-token")
+        self.setting("github-token")
             .filter(|token| !token.trim().is_empty())
             .map(|token| Secret::new(token.trim()))
     }
@@ -205,7 +268,7 @@ impl Config {
     /// # Errors
     /// The value is no number.
     pub fn log_level(&self) -> Result<Option<i32>, Error> {
-        match self.variable(env::CLUSTERCTL_LOG_LEVEL) {
+        match self.setting(env::CLUSTERCTL_LOG_LEVEL) {
             None => Ok(None),
             Some(text) if text.is_empty() => Ok(None),
             Some(text) => match text.parse() {
@@ -245,4 +308,9 @@ impl Config {
             );
         }
     }
+}
+
+/// Returns the name that the environment is asked for.
+fn environment_name(name: &str) -> String {
+    name.to_uppercase().replace('-', "_")
 }

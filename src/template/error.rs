@@ -185,7 +185,7 @@ impl Explain for Error {
                 nested,
                 ..
             } => parse_hints(detail, *next, *nested),
-            Self::Missing(variables) => missing_hints(variables),
+            Self::Missing(variables) => missing_hints(variables, |_| Vec::new()),
             Self::Evaluation { problem, .. } => match problem {
                 EvaluationError::NegativeLength => {
                     vec!["the length of a substring cannot be negative".into()]
@@ -225,18 +225,17 @@ fn parse_hints(detail: &ParseError, next: Next, nested: bool) -> Vec<String> {
         .collect()
 }
 
-fn missing_hints(variables: &[MissingVariable]) -> Vec<String> {
-    let mut hints: Vec<String> = variables
-        .iter()
-        .take(MAX_LISTED)
-        .map(|variable| {
-            format!(
-                "`{}` is used in {}",
-                variable.name,
-                ListOfLines(&variable.lines)
-            )
-        })
-        .collect();
+/// Returns the hints of [`Error::Missing`]; `advice` has more to say about one of the variables.
+pub fn missing_hints(
+    variables: &[MissingVariable],
+    advice: impl Fn(&MissingVariable) -> Vec<String>,
+) -> Vec<String> {
+    let hint = |variable: &MissingVariable| {
+        let used = format!("`{}` is used in {}", variable.name, Lines(&variable.lines));
+        let parts: Vec<String> = std::iter::once(used).chain(advice(variable)).collect();
+        parts.join("; ")
+    };
+    let mut hints: Vec<String> = variables.iter().take(MAX_LISTED).map(hint).collect();
     if variables.len() > MAX_LISTED {
         hints.push(format!("and {} more", variables.len() - MAX_LISTED));
     }
@@ -255,10 +254,11 @@ fn names_of(variables: &[MissingVariable]) -> String {
     names.join(", ")
 }
 
-/// `line 3`, `lines 3, 7`, `lines 1, 2, 3, 4, 5, 6, 7, 8 and 2 more`
-struct ListOfLines<'a>(&'a [usize]);
+/// Displays lines as `line 3`, `lines 3, 7`, `lines 1, 2, 3, 4, 5, 6, 7, 8 and 2 more`.
+#[derive(Debug, Clone, Copy)]
+pub struct Lines<'a>(pub &'a [usize]);
 
-impl Display for ListOfLines<'_> {
+impl Display for Lines<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let listed: Vec<String> = self
             .0

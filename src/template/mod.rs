@@ -12,6 +12,7 @@
 mod characters;
 mod error;
 mod holes;
+mod mentions;
 mod normalise;
 mod operators;
 mod parse;
@@ -22,8 +23,11 @@ mod syntax;
 
 use std::borrow::Cow;
 
-pub use error::{Error, EvaluationError, Form, MissingVariable, Next, ParseError};
+pub use error::{
+    Error, EvaluationError, Form, Lines, MissingVariable, Next, ParseError, missing_hints,
+};
 pub use holes::{Hole, HoleKind};
+pub use mentions::Mention;
 pub use rendering::{Rendering, Substitution};
 use syntax::{Expression, Piece};
 

@@ -1,5 +1,7 @@
 //! Where a command's words go: data to standard output, everything else to standard error.
 
+pub mod dialogue;
+
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;

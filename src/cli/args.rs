@@ -1,8 +1,14 @@
 //! Groups of flags that several commands share.
 
+use std::convert::Infallible;
+
 use clap::Args;
 
-use super::values::{given, given_list, parse_integer};
+use super::values::{given, given_list, parse_bool, parse_integer};
+use crate::config::is_variable_name;
+use crate::error::{Failure, Result};
+use crate::model::Secret;
+use crate::ops::values::ValueOptions;
 use crate::ops::{ClusterOptions, ProviderSelection};
 
 /// Flags of every command.
@@ -25,6 +31,75 @@ pub struct GlobalArgs {
     /// Print help
     #[arg(short, long, global = true, action = clap::ArgAction::Help)]
     help: Option<bool>,
+}
+
+/// Values of template variables.
+#[derive(Debug, Clone, Args)]
+pub struct ValueArgs {
+    /// YAML file with values of variables, a map of names and scalars; `-` is standard input (can be repeated, the last one wins)
+    #[arg(long, value_name = "FILE")]
+    pub values: Vec<String>,
+
+    /// Value of a variable, over all files; it may have `=` in it and may be empty (can be repeated, the last one wins)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = hidden)]
+    pub set: Vec<Secret>,
+
+    /// Show on standard error which value each variable has and where it comes from; what may be a secret is masked
+    #[arg(
+        long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub explain: bool,
+}
+
+impl ValueArgs {
+    /// Returns the typed options.
+    ///
+    /// # Errors
+    /// A `--set` is no assignment. The message does not show it, for it may be a secret.
+    pub fn into_options(self) -> Result<ValueOptions> {
+        let Self {
+            values,
+            set,
+            explain,
+        } = self;
+        let set: Result<Vec<(String, Secret)>> = set.iter().map(assignment).collect();
+        Ok(ValueOptions {
+            files: given_list(values),
+            set: set?,
+            explain,
+        })
+    }
+
+    /// Returns a flag that is given, if any is.
+    pub fn first_flag(&self) -> Option<&'static str> {
+        match self {
+            Self { set, .. } if !set.is_empty() => Some("--set"),
+            Self { values, .. } if !values.is_empty() => Some("--values"),
+            Self { explain: true, .. } => Some("--explain"),
+            _ => None,
+        }
+    }
+}
+
+fn hidden(text: &str) -> Result<Secret, Infallible> {
+    Ok(Secret::new(text))
+}
+
+fn assignment(text: &Secret) -> Result<(String, Secret)> {
+    let example = "write `--set NAME=VALUE`, for nothing `--set NAME=`";
+    let Some((name, value)) = text.expose().split_once('=') else {
+        return Err(Failure::new("a value of `--set` has no `=`").hint(example));
+    };
+    if !is_variable_name(name) {
+        let name = name.escape_debug();
+        return Err(
+            Failure::new(format!("`{name}` of `--set` can be no name of a variable"))
+                .hint("names consist of letters, digits and `_`")
+                .hint(example),
+        );
+    }
+    Ok((name.to_owned(), Secret::new(value)))
 }
 
 /// Which management cluster is meant.

@@ -5,13 +5,15 @@ mod source;
 mod variables;
 
 use super::rendering::{parse_template, render_objects};
+use super::values::{self, ValueOptions};
+use super::variables::TemplateVariable;
 use super::{ClusterOptions, Session};
 use crate::cluster::{self, Cluster};
 use crate::components::set_target_namespace;
+use crate::config::Origin;
 use crate::error::{Context, Result};
-use crate::model::object;
+use crate::model::{Object, object};
 use source::Source;
-pub use variables::TemplateVariable;
 
 /// What to render, and with which values.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +44,8 @@ pub struct GenerateClusterOptions {
     pub from_config_map_key: Option<String>,
     /// Refuse what would be a warning.
     pub strict: bool,
+    /// Values of variables.
+    pub values: ValueOptions,
 }
 
 /// Returns the rendered objects as YAML, without a final newline.
@@ -54,26 +58,29 @@ pub async fn generate_cluster(
     session: &mut Session,
     options: GenerateClusterOptions,
 ) -> Result<String> {
-    let (source, namespace) = prepare(session, &options).await?;
-    let found = source.fetch(session, &options).await?;
-    let mut objects = render_objects(
-        session,
-        &found.file,
-        &parse_template(&found.file)?,
-        options.strict,
-    )?;
-    set_target_namespace(&mut objects, &namespace).with_context(|| {
-        format!(
-            "cannot move the objects of `{}` to `{namespace}`",
-            found.file.origin
-        )
-    })?;
+    let rendered = render(session, &options).await;
+    // Whatever happened: a name that nothing uses may be the reason.
+    values::warn_of_unused(session);
+    Ok(object::render_objects(&rendered?))
+}
+
+async fn render(session: &mut Session, options: &GenerateClusterOptions) -> Result<Vec<Object>> {
+    let (source, namespace) = prepare(session, options).await?;
+    let found = source.fetch(session, options).await?;
+    let template = parse_template(&found.file)?;
+    let label = found.file.origin.as_str();
+    values::settle(session, &options.values, &template, label).await?;
+    variables::ensure_version(session, &template)?;
+    let mut objects = render_objects(session, &found.file, &template, options.strict)?;
+    variables::warn_of_bare_version(session, &template);
+    set_target_namespace(&mut objects, &namespace)
+        .with_context(|| format!("cannot move the objects of `{label}` to `{namespace}`"))?;
     if let Some(repository) = &found.repository {
-        let mut classes = cluster_class::missing(session, &options, repository, &objects).await?;
+        let mut classes = cluster_class::missing(session, options, repository, &objects).await?;
         classes.append(&mut objects);
         objects = classes;
     }
-    Ok(object::render_objects(&objects))
+    Ok(objects)
 }
 
 /// Returns the variables of the template, sorted by name.
@@ -86,11 +93,10 @@ pub async fn list_variables(
 ) -> Result<Vec<TemplateVariable>> {
     let (source, _) = prepare(session, &options).await?;
     let found = source.fetch(session, &options).await?;
-    Ok(variables::list(
-        session,
-        &options,
-        &parse_template(&found.file)?,
-    ))
+    let template = parse_template(&found.file)?;
+    values::tell(session, &options.values, &template, &found.file.origin);
+    values::warn_of_unused(session);
+    Ok(variables::list(session, &options, &template))
 }
 
 /// Checks the options, cheapest first, and sets the variables that they stand for.
@@ -99,15 +105,20 @@ async fn prepare(
     options: &GenerateClusterOptions,
 ) -> Result<(Source, String)> {
     let source = Source::choose(options)?;
+    values::load(session, &options.values, options.from.as_deref()).await?;
     variables::set(session, options)?;
-    let namespace = match &options.target_namespace {
-        Some(namespace) if !namespace.is_empty() => namespace.clone(),
-        _ => session.current_namespace(&options.cluster).await.map_err(|failure| {
-            let message = "management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace";
-            failure.context(message).hint("name it with `--target-namespace`")
-        })?,
+    let (namespace, origin) = match variables::namespace(session, options)? {
+        Some(named) => named,
+        None => {
+            let current = session.current_namespace(&options.cluster).await;
+            let namespace = current.map_err(|failure| {
+                let message = "management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace";
+                failure.context(message).hint("name it with `--target-namespace`")
+            })?;
+            (namespace, Origin::Kubeconfig)
+        }
     };
-    variables::set_namespace(session, &namespace)?;
+    variables::set_namespace(session, &namespace, origin)?;
     Ok((source, namespace))
 }
 

@@ -1,6 +1,7 @@
 //! Renders the components of a provider, as `init` would apply them.
 
 use super::releases::Release;
+use super::values::{self, ValueOptions};
 use super::{ProviderSelection, Session};
 use crate::error::{Failure, Result};
 use crate::model::object;
@@ -16,6 +17,8 @@ pub struct GenerateProviderOptions {
     pub raw: bool,
     /// Refuse what would be a warning.
     pub strict: bool,
+    /// Values of variables.
+    pub values: ValueOptions,
 }
 
 /// What is known of a provider's components.
@@ -48,11 +51,17 @@ const FLAGS: &str =
 /// # Errors
 /// The release lacks a file, its contract does not fit, or variables have no value.
 pub async fn generate_provider(
-    session: &Session,
+    session: &mut Session,
     options: GenerateProviderOptions,
 ) -> Result<String> {
+    values::load(session, &options.values, None).await?;
     let release = fetch(session, &options).await?;
     let namespace = options.target_namespace.as_deref();
+    if !options.raw {
+        let label = release.file.origin.as_str();
+        values::settle(session, &options.values, &release.template, label).await?;
+        values::warn_of_unused(session);
+    }
     let components = if options.raw {
         release.build_raw(session, namespace)?
     } else {

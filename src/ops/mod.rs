@@ -9,6 +9,8 @@ pub mod init;
 mod releases;
 mod rendering;
 pub mod run_local;
+pub mod values;
+pub mod variables;
 
 use std::path::PathBuf;
 
@@ -33,6 +35,7 @@ pub struct Session {
     /// The HTTP client for everything but the API server.
     pub http: Http,
     cluster: OnceCell<Cluster>,
+    values: values::Known,
 }
 
 impl Session {
@@ -43,6 +46,7 @@ impl Session {
             config,
             http,
             cluster: OnceCell::new(),
+            values: values::Known::default(),
         }
     }
 

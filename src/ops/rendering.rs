@@ -5,6 +5,7 @@ mod values;
 use std::io::{self, IsTerminal, Read};
 
 use super::Session;
+use super::values::with_advice;
 use crate::error::{Context, Failure, Result};
 use crate::model::{Object, object};
 use crate::repository::{File, source};
@@ -15,7 +16,7 @@ use crate::ui::Ui;
 pub(super) async fn fetch_source(session: &Session, from: &str) -> Result<File> {
     // A read from a terminal blocks until somebody types; Ctrl-C must be heard meanwhile.
     let typed = match from {
-        "-" => tokio::task::spawn_blocking(read_stdin)
+        "-" => tokio::task::spawn_blocking(|| read_stdin("template"))
             .await
             .expect("reading does not panic"),
         _ => Ok(Vec::new()),
@@ -23,10 +24,13 @@ pub(super) async fn fetch_source(session: &Session, from: &str) -> Result<File> 
     Ok(source::fetch_template(from, &session.repository_settings()?, || typed).await?)
 }
 
-fn read_stdin() -> io::Result<Vec<u8>> {
+/// Reads standard input to its end; somebody who sits before it is told `what` to type.
+pub(super) fn read_stdin(what: &str) -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     if stdin.is_terminal() {
-        Ui.status("Reading the template from standard input, up to its end (Ctrl-D)");
+        Ui.status(format!(
+            "Reading the {what} from standard input, up to its end (Ctrl-D)"
+        ));
     }
     let mut bytes = Vec::new();
     stdin.read_to_end(&mut bytes).map(|_| bytes)
@@ -71,8 +75,10 @@ pub(super) fn render<'t>(
     file: &File,
     template: &'t Template,
 ) -> Result<Rendering<'t>> {
+    session.values.note_template(template);
     template
         .render_tracked(|name| session.config.variable(name))
+        .map_err(|error| with_advice(session, error))
         .with_context(|| format!("cannot render `{}`", file.origin))
 }
 

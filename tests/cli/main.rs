@@ -13,11 +13,13 @@ mod help;
 mod interruption;
 mod logging;
 mod plugins;
+mod prompts;
 mod reference;
 mod rendering;
 mod run_local;
 mod shells;
 mod usage;
+mod values;
 mod version;
 mod write_to;
 

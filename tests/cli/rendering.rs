@@ -29,6 +29,7 @@ fn an_empty_default_asks_for_the_value_and_a_quoted_one_does_not() {
     hint: `K` is used in line 1
     hint: `L` is used in line 2
     hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
+    hint: `--set NAME=VALUE` and `--values FILE` set variables too
     ");
 }
 
@@ -78,6 +79,7 @@ fn a_default_is_good_for_its_own_place_only() {
       caused by: value for variables [N] is not set. Please set the value using os environment variables or the clusterctl config file
     hint: `N` is used in lines 1, 2
     hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
+    hint: `--set NAME=VALUE` and `--values FILE` set variables too
     ");
 }
 
@@ -249,6 +251,7 @@ fn no_field_of_a_definition_gets_lost() {
       caused by: value for variables [IMG] is not set. Please set the value using os environment variables or the clusterctl config file
     hint: `IMG` is used in line 1
     hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
+    hint: `--set NAME=VALUE` and `--values FILE` set variables too
     ");
     insta::assert_snapshot!(rendering(template).with("IMG", "demo:v1").run(LINE), @"
     status: 0

@@ -2,19 +2,20 @@
 
 use clap::Args;
 
-use crate::cli::args::ClusterArgs;
+use super::variables::{ListFormat, ensure_list, json};
+use crate::cli::args::{ClusterArgs, ValueArgs};
 use crate::cli::output::Destination;
 use crate::cli::values::{given, parse_bool, parse_integer};
 use crate::error::Result;
 use crate::ops::Session;
-use crate::ops::generate_cluster::{
-    GenerateClusterOptions, TemplateVariable, generate_cluster, list_variables,
-};
+use crate::ops::generate_cluster::{GenerateClusterOptions, generate_cluster, list_variables};
+use crate::ops::variables::TemplateVariable;
 
 /// Render the objects of a workload cluster from a template
 ///
 /// The template is a provider's, or that of a file, a URL or a ConfigMap. The values of variables come from the flags,
-/// the environment and the configuration file (`$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml`), in this order.
+/// `--set`, `--values`, the environment and the configuration file (`$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml`), in
+/// this order. On a terminal the command offers to ask for those that are missing, unless `CI` is set.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,6 +27,10 @@ Examples:
 
   # See which variables the template has
   capictl generate cluster my-cluster -i aws --list-variables
+  capictl generate cluster my-cluster -i aws --list-variables -o json
+
+  # Take values from a file, change one of them, and see where each comes from
+  capictl generate cluster my-cluster -i aws --values aws.yaml --set AWS_REGION=eu-west-1 --explain
 
   # Use a template of your own
   capictl generate cluster my-cluster --from ~/cluster-template.yaml
@@ -89,6 +94,13 @@ pub struct ClusterTemplateArgs {
     )]
     pub strict: bool,
 
+    /// Format of that list [default: text]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub output: Option<ListFormat>,
+
+    #[command(flatten)]
+    pub values: ValueArgs,
+
     /// File to write to instead of standard output, readable for its owner only
     #[arg(long, value_name = "FILE")]
     pub write_to: Option<String>,
@@ -104,17 +116,22 @@ impl ClusterTemplateArgs {
     /// The operation's own, or the file cannot be written.
     pub async fn run(self, session: &mut Session) -> Result<String> {
         let destination = Destination::from_flag(self.write_to.as_deref())?;
-        let wants_list = self.list_variables;
-        let options = self.into_options();
+        let (wants_list, output) = (self.list_variables, self.output);
+        ensure_list(output, wants_list)?;
+        let options = self.into_options()?;
         if wants_list {
             // As with clusterctl, the list goes to standard output always.
-            return Ok(list(&list_variables(session, options).await?));
+            let variables = list_variables(session, options).await?;
+            return Ok(match output {
+                Some(ListFormat::Json) => json(&variables),
+                Some(ListFormat::Text) | None => list(&variables),
+            });
         }
         destination.deliver(generate_cluster(session, options).await? + "\n")
     }
 
-    fn into_options(self) -> GenerateClusterOptions {
-        GenerateClusterOptions {
+    fn into_options(self) -> Result<GenerateClusterOptions> {
+        Ok(GenerateClusterOptions {
             cluster: self.cluster.into(),
             name: self.name,
             target_namespace: given(self.target_namespace),
@@ -128,7 +145,8 @@ impl ClusterTemplateArgs {
             from_config_map_namespace: given(self.from_config_map_namespace),
             from_config_map_key: given(self.from_config_map_key),
             strict: self.strict,
-        }
+            values: self.values.into_options()?,
+        })
     }
 }
 
@@ -144,9 +162,9 @@ fn list(variables: &[TemplateVariable]) -> String {
         text += "Required Variables:\n";
         text.extend(required.iter().map(|name| format!("  - {name}\n")));
     }
-    let optional: Vec<(&str, &str)> = variables
+    let optional: Vec<(&str, String)> = variables
         .iter()
-        .filter_map(|v| Some((v.name.as_str(), v.default.as_deref()?)))
+        .filter_map(|v| Some((v.name.as_str(), shown_default(v)?)))
         .collect();
     let width = optional
         .iter()
@@ -164,6 +182,35 @@ fn list(variables: &[TemplateVariable]) -> String {
     text + "\n"
 }
 
+/// Only the template's own defaults are quoted.
+fn shown_default(variable: &TemplateVariable) -> Option<String> {
+    let default = variable.default.as_deref()?;
+    Some(match variable.is_template_default {
+        true => quote(default),
+        false => default.to_owned(),
+    })
+}
+
+/// Shows a default in quotes, unless it brings its own.
+fn quote(default: &str) -> String {
+    if default.starts_with('"') {
+        return default.to_owned();
+    }
+    let mut quoted = String::from('"');
+    for c in default.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            c if c.is_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +219,17 @@ mod tests {
         TemplateVariable {
             name: name.into(),
             default: default.map(str::to_owned),
+            required: default.is_none(),
+            uses: Vec::new(),
+            is_template_default: name == "LONG_NAME",
         }
+    }
+
+    #[test]
+    fn a_default_is_quoted_once() {
+        assert_eq!(quote("text"), r#""text""#);
+        assert_eq!(quote(r#""text""#), r#""text""#);
+        assert_eq!(quote("a\"b\n"), r#""a\"b\n""#);
     }
 
     #[test]
@@ -180,7 +237,7 @@ mod tests {
         let variables = [
             variable("A_NAME_THAT_IS_LONGER_THAN_THE_OTHERS", None),
             variable("CONTROL_PLANE_MACHINE_COUNT", Some("1")),
-            variable("LONG_NAME", Some("\"text\"")),
+            variable("LONG_NAME", Some("text")),
         ];
         assert_eq!(
             list(&variables),

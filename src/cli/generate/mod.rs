@@ -2,6 +2,7 @@
 
 pub mod cluster;
 pub mod provider;
+mod variables;
 pub mod yaml;
 
 use clap::{Args, Subcommand};

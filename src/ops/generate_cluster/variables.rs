@@ -1,10 +1,12 @@
 //! The variables that `generate cluster` sets itself, and how a template's variables are listed.
 
 use super::GenerateClusterOptions;
+use crate::config::Origin;
 use crate::error::{Context, Failure, Result};
 use crate::model::Version;
 use crate::model::provider::{dns1123_label_problem, dns1123_subdomain_problem};
 use crate::ops::Session;
+use crate::ops::variables::{self, TemplateVariable};
 use crate::template::Template;
 
 const CLUSTER_NAME: &str = "CLUSTER_NAME";
@@ -13,16 +15,12 @@ const KUBERNETES_VERSION: &str = "KUBERNETES_VERSION";
 const CONTROL_PLANE_MACHINE_COUNT: &str = "CONTROL_PLANE_MACHINE_COUNT";
 const WORKER_MACHINE_COUNT: &str = "WORKER_MACHINE_COUNT";
 
-/// A variable of a template and its default, both as `--list-variables` shows them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TemplateVariable {
-    /// Name.
-    pub name: String,
-    /// Default, ready to be printed; `None` when a value is required.
-    pub default: Option<String>,
-}
+/// The cluster's name as messages call it: it is an argument without a flag.
+const NAME_ARGUMENT: &str = "the cluster's name on the command line";
+const KUBERNETES_VERSION_FLAG: &str = "--kubernetes-version";
+const TARGET_NAMESPACE_FLAG: &str = "--target-namespace";
 
-/// Checks the values of the command line and sets them, over those of the environment and the configuration file.
+/// Checks the values of the command line and sets them, over those of all other sources.
 pub(super) fn set(session: &mut Session, options: &GenerateClusterOptions) -> Result<()> {
     if let Some(problem) = dns1123_subdomain_problem(&options.name) {
         return Err(Failure::new(format!(
@@ -30,132 +28,237 @@ pub(super) fn set(session: &mut Session, options: &GenerateClusterOptions) -> Re
             options.name
         )));
     }
-    let control_plane = count(
-        session,
-        CONTROL_PLANE_MACHINE_COUNT,
-        options.control_plane_machine_count,
-    )?;
-    let workers = count(session, WORKER_MACHINE_COUNT, options.worker_machine_count)?;
-    let config = &mut session.config;
-    if let Some(version) = options
-        .kubernetes_version
-        .as_deref()
-        .filter(|version| !version.is_empty())
-    {
-        let parsed = version.parse::<Version>();
-        parsed.context("invalid KubernetesVersion. Please use a semantic version number")?;
-        config.set_variable(KUBERNETES_VERSION, version);
+    set_flag(session, CLUSTER_NAME, NAME_ARGUMENT, &options.name)?;
+    for count in COUNTS {
+        count.set(session, options)?;
     }
-    config.set_variable(CLUSTER_NAME, options.name.as_str());
-    config.set_variable(CONTROL_PLANE_MACHINE_COUNT, control_plane.to_string());
-    config.set_variable(WORKER_MACHINE_COUNT, workers.to_string());
+    let version = options.kubernetes_version.as_deref();
+    if let Some(version) = version.filter(|version| !version.is_empty()) {
+        let parsed = version.parse::<Version>();
+        parsed.context(INVALID_VERSION)?;
+        set_flag(
+            session,
+            KUBERNETES_VERSION,
+            KUBERNETES_VERSION_FLAG,
+            version,
+        )?;
+    }
+    session
+        .values
+        .note_setter(KUBERNETES_VERSION, "`--kubernetes-version` sets it");
     Ok(())
+}
+
+/// Sets what a flag says, unless `--set` says something else: one of them must be a mistake.
+fn set_flag(session: &mut Session, variable: &str, flag: &'static str, value: &str) -> Result<()> {
+    if let Some((other, Origin::Set)) = session.config.variable_with_origin(variable)
+        && other != value
+    {
+        return Err(Failure::new(format!(
+            "{} and `--set {variable}` have different values",
+            show(flag)
+        ))
+        .hint("leave one of them out"));
+    }
+    session
+        .config
+        .set_variable_from(variable, value, Origin::Flag(flag));
+    Ok(())
+}
+
+fn show(flag: &str) -> String {
+    match flag.starts_with('-') {
+        true => format!("`{flag}`"),
+        false => flag.to_owned(),
+    }
+}
+
+/// Returns the target namespace that the command line names, by its flag, `--set` or `--values`. As with clusterctl, an
+/// environment variable `NAMESPACE` is none, for other programs have their own use for that.
+pub(super) fn namespace(
+    session: &mut Session,
+    options: &GenerateClusterOptions,
+) -> Result<Option<(String, Origin)>> {
+    session.values.note_use(NAMESPACE);
+    let given = session.config.variable_with_origin(NAMESPACE);
+    let given = given.filter(|(namespace, origin)| {
+        matches!(origin, Origin::Set | Origin::Values(_)) && !namespace.is_empty()
+    });
+    let flag = options.target_namespace.as_deref();
+    let Some(namespace) = flag.filter(|namespace| !namespace.is_empty()) else {
+        return Ok(given);
+    };
+    set_flag(session, NAMESPACE, TARGET_NAMESPACE_FLAG, namespace)?;
+    Ok(Some((
+        namespace.to_owned(),
+        Origin::Flag(TARGET_NAMESPACE_FLAG),
+    )))
 }
 
 /// Checks the target namespace, wherever it comes from, and sets it.
-pub(super) fn set_namespace(session: &mut Session, namespace: &str) -> Result<()> {
+pub(super) fn set_namespace(session: &mut Session, namespace: &str, origin: Origin) -> Result<()> {
     if let Some(problem) = dns1123_label_problem(namespace) {
-        return Err(Failure::new(format!(
-            "invalid target-namespace: `{namespace}`: {problem}"
-        )));
+        // What a file has under this name may be anything.
+        let shown = match origin {
+            Origin::Flag(_) | Origin::Kubeconfig => format!("`{namespace}`: "),
+            _ => String::new(),
+        };
+        let failure = Failure::new(format!("invalid target-namespace: {shown}{problem}"));
+        return Err(with_source(failure, &origin));
     }
-    session.config.set_variable(NAMESPACE, namespace);
+    session
+        .config
+        .set_variable_from(NAMESPACE, namespace, origin);
     Ok(())
 }
 
-/// Returns a machine count: the flag, else the variable, else the smallest that makes sense.
-fn count(session: &Session, variable: &str, flag: Option<i64>) -> Result<i64> {
-    let (field, minimum) = match variable {
-        CONTROL_PLANE_MACHINE_COUNT => ("ControlPlaneMachineCount", 1),
-        _ => ("WorkerMachineCount", 0),
-    };
-    let value = match flag {
-        Some(flag) => flag,
-        None => match session.config.variable(variable) {
-            None => minimum,
-            Some(text) => {
-                let parsed = text.parse::<i64>();
-                parsed.map_err(|_| {
-                    Failure::new(format!(
-                        "invalid value for {variable} set: `{text}` is no number"
-                    ))
-                })?
-            }
-        },
-    };
-    if value < minimum {
-        let message =
-            format!("invalid {field}. Please use a number greater than or equal to {minimum}");
-        return Err(Failure::new(message));
+/// Says where a value comes from, unless the command line has it in plain sight.
+fn with_source(failure: Failure, origin: &Origin) -> Failure {
+    match origin {
+        Origin::Flag(_) => failure,
+        origin => failure.hint(format!("the value comes from: {origin}")),
     }
-    Ok(value)
 }
 
-/// Lists the variables of a template; those that `generate cluster` sets show what they would be set to.
+/// A number of machines.
+struct Count {
+    variable: &'static str,
+    flag: &'static str,
+    /// What clusterctl's messages call it.
+    field: &'static str,
+    minimum: i64,
+    given: fn(&GenerateClusterOptions) -> Option<i64>,
+}
+
+const COUNTS: [Count; 2] = [
+    Count {
+        variable: CONTROL_PLANE_MACHINE_COUNT,
+        flag: "--control-plane-machine-count",
+        field: "ControlPlaneMachineCount",
+        minimum: 1,
+        given: |options| options.control_plane_machine_count,
+    },
+    Count {
+        variable: WORKER_MACHINE_COUNT,
+        flag: "--worker-machine-count",
+        field: "WorkerMachineCount",
+        minimum: 0,
+        given: |options| options.worker_machine_count,
+    },
+];
+
+impl Count {
+    /// Sets the flag's number, else the variable's, else the smallest that makes sense.
+    fn set(&self, session: &mut Session, options: &GenerateClusterOptions) -> Result<()> {
+        let variable = self.variable;
+        if let Some(flag) = (self.given)(options) {
+            self.ensure_enough(flag, &Origin::Flag(self.flag))?;
+            return set_flag(session, variable, self.flag, &flag.to_string());
+        }
+        let (value, origin) = match session.config.variable_with_origin(variable) {
+            None => (self.minimum, Origin::BuiltIn),
+            Some((text, origin)) => match text.parse::<i64>() {
+                Ok(value) => (value, origin),
+                Err(_) => {
+                    let message = format!("invalid value for {variable} set: it is no number");
+                    return Err(with_source(Failure::new(message), &origin));
+                }
+            },
+        };
+        self.ensure_enough(value, &origin)?;
+        session
+            .config
+            .set_variable_from(variable, value.to_string(), origin);
+        Ok(())
+    }
+
+    fn ensure_enough(&self, value: i64, origin: &Origin) -> Result<()> {
+        if value >= self.minimum {
+            return Ok(());
+        }
+        let failure = Failure::new(format!(
+            "invalid {}. Please use a number greater than or equal to {}",
+            self.field, self.minimum
+        ));
+        Err(with_source(failure, origin))
+    }
+}
+
+const INVALID_VERSION: &str = "invalid KubernetesVersion. Please use a semantic version number";
+
+/// Checks the Kubernetes version, wherever it comes from, if the template uses it. Nothing is no version, as for the flag.
+pub(super) fn ensure_version(session: &Session, template: &Template) -> Result<()> {
+    match version_in_use(session, template) {
+        Some((version, origin)) if version.parse::<Version>().is_err() => {
+            let cause = Failure::new(format!(
+                "the value of `{KUBERNETES_VERSION}` is not a semantic version"
+            ));
+            let failure = cause.context(INVALID_VERSION);
+            Err(with_source(failure, &origin)
+                .hint("write it as `v1.2.3`, three numbers without leading zeros"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Warns of a version that is accepted here, as by clusterctl, but by no control plane.
+pub(super) fn warn_of_bare_version(session: &Session, template: &Template) {
+    if let Some((version, origin)) = version_in_use(session, template)
+        && let Ok(parsed) = version.parse::<Version>()
+        && !version.starts_with('v')
+    {
+        session.ui.warn(format!(
+            "the control plane wants `{parsed}`, but `{KUBERNETES_VERSION}` is `{version}` ({origin})"
+        ));
+    }
+}
+
+fn version_in_use(session: &Session, template: &Template) -> Option<(String, Origin)> {
+    let is_used = || {
+        template
+            .names()
+            .any(|name| name.to_uppercase() == KUBERNETES_VERSION)
+    };
+    session
+        .config
+        .variable_with_origin(KUBERNETES_VERSION)
+        .filter(|(version, _)| !version.is_empty() && is_used())
+}
+
+/// Lists the variables of a template; those that `generate cluster` sets show what they would be set to. As with
+/// clusterctl, the configuration file does not count here.
 pub(super) fn list(
     session: &Session,
     options: &GenerateClusterOptions,
     template: &Template,
 ) -> Vec<TemplateVariable> {
-    let environment = session.config.environment();
-    let given = |flag: Option<String>, name: &str| {
-        flag.or_else(|| environment.get(name).map(str::to_owned))
-    };
-    let number = |flag: Option<i64>| flag.map(|count| count.to_string());
-    let text = |flag: &Option<String>| flag.clone().filter(|text| !text.is_empty());
-    let shown = |name: &str| match name {
-        CLUSTER_NAME => Some(options.name.clone()),
-        NAMESPACE => Some(
-            text(&options.target_namespace)
-                .unwrap_or_else(|| "current Namespace in the KubeConfig file".to_owned()),
-        ),
-        CONTROL_PLANE_MACHINE_COUNT => Some(
-            given(number(options.control_plane_machine_count), name)
-                .unwrap_or_else(|| "1".to_owned()),
-        ),
-        WORKER_MACHINE_COUNT => Some(
-            given(number(options.worker_machine_count), name).unwrap_or_else(|| "0".to_owned()),
-        ),
-        KUBERNETES_VERSION => given(text(&options.kubernetes_version), name),
-        _ => None,
-    };
-    let variables = template.variables().iter();
-    variables
-        .map(|variable| TemplateVariable {
-            name: variable.name.clone(),
-            default: shown(&variable.name).or_else(|| variable.default.as_deref().map(quote)),
-        })
-        .collect()
-}
-
-/// Shows a default in quotes, unless it brings its own.
-fn quote(default: &str) -> String {
-    if default.starts_with('"') {
-        return default.to_owned();
-    }
-    let mut quoted = String::from('"');
-    for c in default.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            c if c.is_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => quoted.push(c),
+    let mut variables = variables::list(template);
+    for variable in &mut variables {
+        if let Some(value) = shown(session, options, &variable.name) {
+            variable.default = Some(value);
+            variable.required = false;
+            variable.is_template_default = false;
         }
     }
-    quoted.push('"');
-    quoted
+    variables
 }
 
-#[cfg(test)]
-mod tests {
-    use super::quote;
-
-    #[test]
-    fn a_default_is_quoted_once() {
-        assert_eq!(quote("text"), r#""text""#);
-        assert_eq!(quote(r#""text""#), r#""text""#);
-        assert_eq!(quote("a\"b\n"), r#""a\"b\n""#);
+/// Returns what a variable would be set to, if the command sets it.
+fn shown(session: &Session, options: &GenerateClusterOptions, name: &str) -> Option<String> {
+    let (value, origin) = session.config.variable_with_origin(name)?;
+    let environment = || session.config.environment().get(name).map(str::to_owned);
+    let is_current = origin == Origin::Kubeconfig;
+    let given = match origin {
+        Origin::Environment(_) => environment(),
+        Origin::File(_) | Origin::BuiltIn => None,
+        _ => Some(value),
+    };
+    match name {
+        CLUSTER_NAME => Some(options.name.clone()),
+        NAMESPACE if is_current => Some("current Namespace in the KubeConfig file".to_owned()),
+        CONTROL_PLANE_MACHINE_COUNT => Some(given.unwrap_or_else(|| "1".to_owned())),
+        WORKER_MACHINE_COUNT => Some(given.unwrap_or_else(|| "0".to_owned())),
+        NAMESPACE | KUBERNETES_VERSION => given,
+        _ => None,
     }
 }

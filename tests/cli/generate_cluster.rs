@@ -1,6 +1,7 @@
 //! `capictl generate cluster` without a cluster.
 
 use crate::environment::TestEnvironment;
+use crate::generate_provider::with_provider;
 
 #[test]
 fn flags_reach_the_template() {
@@ -100,4 +101,36 @@ fn the_embedded_provider_needs_nobody() {
     let hint =
         "hint: the release has `cluster-template-clusterclass.yaml`, `cluster-template.yaml`,";
     assert!(missing.stderr.contains(hint), "{missing}");
+}
+
+#[test]
+fn a_topology_without_a_class_is_explained() {
+    let environment = with_provider();
+    let template = "\
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: '${CLUSTER_NAME}'}
+spec:
+  topology: {class: quick-start, version: v1.36.0}
+";
+    let path = "repository/infrastructure-example/v1.2.3/cluster-template.yaml";
+    environment.write(path, template);
+    let line = "generate cluster c1 -i example:v1.2.3 -n prod";
+    insta::assert_snapshot!(environment.run(line), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: failed to get the cluster class template: the topology of Cluster prod/c1 names no class, `spec.topology.classRef.name` is empty
+    hint: `spec.topology.class` is a field of v1beta1; the template says cluster.x-k8s.io/v1beta2, where it is `spec.topology.classRef.name`
+    ");
+
+    let template = template.replace("class: quick-start", "classRef: {name: 1.0}");
+    environment.write(path, &template);
+    insta::assert_snapshot!(environment.run(line), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: failed to get the cluster class template: `spec.topology.classRef.name` of Cluster prod/c1 is not a text
+    hint: put the name into quotes, lest YAML reads it as a number or a boolean
+    ");
 }

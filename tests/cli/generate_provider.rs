@@ -28,9 +28,14 @@ releaseSeries: [{major: 1, minor: 2, contract: v1beta2}]
 
 /// Returns an environment with a provider `example`, v1.2.3, in a folder.
 pub fn with_provider() -> TestEnvironment {
+    with_components(COMPONENTS)
+}
+
+/// Returns an environment as [`with_provider`] does, with other components.
+pub fn with_components(components: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();
     let release = "repository/infrastructure-example/v1.2.3";
-    let components = environment.write(format!("{release}/components.yaml"), COMPONENTS);
+    let components = environment.write(format!("{release}/components.yaml"), components);
     environment.write(format!("{release}/metadata.yaml"), METADATA);
     let config = format!(
         "providers:\n- {{name: example, type: InfrastructureProvider, url: \"{}\"}}\n",

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::environment::{Run, TestEnvironment};
 
 /// Runs a command until it waits for its configuration file, which never comes, then sends the signal.
-fn interrupted(line: &str, signal: &str) -> Run {
+pub fn interrupted(line: &str, signal: &str) -> Run {
     let environment = TestEnvironment::new();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();

@@ -21,6 +21,10 @@ async fn the_management_cluster_fills_in_what_the_command_line_leaves_out() -> R
             .contains("failed to identify the default infrastructure provider"),
         "{nothing}"
     );
+    // It asked for the inventory without making one.
+    let definitions = ["get", "crds", "-o", "name"];
+    let definitions = environment.kubectl(&definitions).await?.success();
+    assert!(!definitions.contains("clusterctl"), "{definitions}");
 
     environment
         .capictl(&["init", "--infrastructure", "docker", "--wait-providers"])

@@ -7,7 +7,9 @@ use capictl::controllers::mailgun::release::{LABEL, RELEASE, VERSION};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::generate_provider::{self, compare_objects};
+use crate::comparison::compare_objects;
+use crate::generate_cluster;
+use crate::generate_provider;
 use crate::releases;
 use crate::rules::Excuses;
 use crate::support::environment::Environment;
@@ -25,7 +27,15 @@ fn lay_out() -> Result<TempDir> {
 #[tokio::test]
 async fn clusterctl_renders_the_components_of_the_mailgun_provider_alike() -> Result<()> {
     let folder = lay_out()?;
-    generate_provider::compare(&releases::list(folder.path())?).await
+    let files = releases::list(folder.path(), releases::is_components)?;
+    generate_provider::compare(&files).await
+}
+
+#[tokio::test]
+async fn clusterctl_renders_the_templates_of_the_mailgun_provider_alike() -> Result<()> {
+    let folder = lay_out()?;
+    let files = releases::list(folder.path(), releases::is_template)?;
+    generate_cluster::compare(&files).await
 }
 
 #[tokio::test]

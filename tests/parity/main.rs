@@ -5,8 +5,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod comparison;
+mod differences;
+mod generate_cluster;
 mod generate_provider;
 mod init;
 mod mailgun;
 mod releases;
+mod report;
 mod rules;
+mod values;

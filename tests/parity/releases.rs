@@ -1,6 +1,5 @@
-//! The provider releases of a local repository, and the configuration that lets a tool read one.
+//! The provider releases to compare: a folder laid out as `LABEL/VERSION/FILE`, as local provider repositories are.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::fmt::{self, Display};
 use std::fs;
@@ -8,18 +7,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use capictl::model::ProviderType;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::support::binaries;
 
-const VARIABLES: &str = include_str!("../fixtures/parity/variables.yaml");
-
-/// A components file of a provider's version.
+/// A file of a provider's version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Release {
+pub struct ReleaseFile {
     pub label: String,
     pub version: String,
-    pub file: String,
+    pub name: String,
+    /// The provider's folder.
     folder: PathBuf,
 }
 
@@ -36,39 +34,49 @@ pub fn folder() -> Result<PathBuf> {
     Ok(repository)
 }
 
-/// Returns the components files below `folder`, which is laid out as `LABEL/VERSION/FILE`, in a stable order.
-pub fn list(folder: &Path) -> Result<Vec<Release>> {
-    let mut releases = Vec::new();
+/// Returns the files below `folder` whose names are `wanted`, in a stable order.
+pub fn list(folder: &Path, wanted: fn(&str) -> bool) -> Result<Vec<ReleaseFile>> {
+    let mut found = Vec::new();
     for label in names_in(folder)? {
         let provider = folder.join(&label);
         if !provider.is_dir() || identify(&label).is_none() {
             continue;
         }
         for version in names_in(&provider)? {
-            let files = names_in(&provider.join(&version))?;
-            releases.extend(
-                files
+            let names = names_in(&provider.join(&version))?;
+            found.extend(
+                names
                     .into_iter()
-                    .filter(|file| is_components(file))
-                    .map(|file| Release {
+                    .filter(|name| wanted(name))
+                    .map(|name| ReleaseFile {
                         label: label.clone(),
                         version: version.clone(),
-                        file,
+                        name,
                         folder: provider.clone(),
                     }),
             );
         }
     }
-    releases.sort();
+    found.sort();
     ensure!(
-        !releases.is_empty(),
+        !found.is_empty(),
         "`{}` has no provider release",
         folder.display()
     );
-    Ok(releases)
+    Ok(found)
 }
 
-impl Release {
+/// Whether a file of this name has a provider's components.
+pub fn is_components(name: &str) -> bool {
+    name.contains("components") && name.ends_with(".yaml")
+}
+
+/// Whether a file of this name is a template: the rest of a release, but for its metadata.
+pub fn is_template(name: &str) -> bool {
+    name.ends_with(".yaml") && !is_components(name) && name != "metadata.yaml"
+}
+
+impl ReleaseFile {
     /// Returns the flag and the reference by which a command line names the release.
     pub fn arguments(&self) -> [String; 2] {
         let (provider_type, name) = identify(&self.label).expect("only providers are listed");
@@ -78,37 +86,57 @@ impl Release {
         ]
     }
 
-    /// Returns a configuration file: the provider, values for its variables, and image overrides.
-    pub fn configuration(&self, images: Value) -> Result<String> {
-        let (provider_type, name) = identify(&self.label).expect("only providers are listed");
-        let path = self.folder.join(&self.version).join(&self.file);
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let url = self.folder.join("latest").join(&self.file);
-        let mut configuration = json!({
-            "providers": [{"name": name, "type": provider_type, "url": url}],
-            "images": images,
-        });
-        for (variable, value) in values(&text)? {
-            configuration[variable] = value.into();
+    /// Returns the flavor by which `generate cluster` finds the file; `None` when it does not.
+    pub fn flavor(&self) -> Option<&str> {
+        if !self.label.starts_with("infrastructure-") {
+            return None;
         }
-        Ok(configuration.to_string())
+        match self.name.strip_prefix("cluster-template")? {
+            ".yaml" => Some(""),
+            rest => rest.strip_prefix('-')?.strip_suffix(".yaml"),
+        }
+    }
+
+    /// Returns the folder of the provider's version.
+    pub fn release(&self) -> PathBuf {
+        self.folder.join(&self.version)
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> PathBuf {
+        self.release().join(&self.name)
+    }
+
+    /// Returns the text of the file.
+    pub fn text(&self) -> Result<String> {
+        let path = self.path();
+        fs::read_to_string(&path).with_context(|| path.display().to_string())
+    }
+
+    /// Returns what a configuration file needs to find the provider.
+    pub fn configuration(&self) -> Map<String, Value> {
+        let (provider_type, name) = identify(&self.label).expect("only providers are listed");
+        // Of the URL, only the folder and `latest` count for templates, whatever the file is called.
+        let file = match is_components(&self.name) {
+            true => &self.name,
+            false => "components.yaml",
+        };
+        let url = self.folder.join("latest").join(file);
+        let providers = json!([{"name": name, "type": provider_type, "url": url}]);
+        Map::from_iter([("providers".to_owned(), providers)])
     }
 }
 
-impl Display for Release {
+impl Display for ReleaseFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             label,
             version,
-            file,
+            name,
             ..
         } = self;
-        write!(formatter, "{label} {version} {file}")
+        write!(formatter, "{label} {version} {name}")
     }
-}
-
-fn is_components(file: &str) -> bool {
-    file.contains("components") && file.ends_with(".yaml")
 }
 
 fn identify(label: &str) -> Option<(ProviderType, &str)> {
@@ -130,22 +158,4 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
                 .map_err(|name| anyhow::anyhow!("{name:?} is not UTF-8"))
         })
         .collect()
-}
-
-/// Returns the table, and for variables without default that it lacks a value made from the name.
-fn values(text: &str) -> Result<BTreeMap<String, String>> {
-    let mut values: BTreeMap<String, String> = serde_yaml::from_str(VARIABLES)?;
-    for rest in text.split("${").skip(1) {
-        let rest = rest.trim_start();
-        let end = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        let (name, rest) = rest.split_at(end);
-        if !name.is_empty() && rest.trim_start().starts_with('}') {
-            values
-                .entry(name.to_owned())
-                .or_insert_with(|| format!("value-of-{}", name.to_lowercase().replace('_', "-")));
-        }
-    }
-    Ok(values)
 }

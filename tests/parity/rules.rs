@@ -1,7 +1,8 @@
 //! What may differ between the objects that the two tools print.
 //!
-//! clusterctl sends some kinds through Go types and back; capictl keeps objects as they were written. A rule takes from an
-//! object what that round trip adds or drops, and counts only where it made two objects more alike.
+//! clusterctl reads numbers as doubles and sends some kinds through Go types and back; capictl keeps objects as they were
+//! written. A rule takes from an object what that adds, drops or changes, and counts only where it made two objects more
+//! alike.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +12,103 @@ use serde_json::{Map, Value};
 /// A difference that means nothing to an API server.
 pub struct Rule {
     pub name: &'static str,
+    applies: fn(&Object) -> bool,
     apply: fn(&mut Object),
 }
 
-/// All rules, in the order of their application.
-pub const RULES: [Rule; 4] = [
+/// The row of `docs/differences.md` that [`RULES`] belong to.
+const UNTYPED: &str = "untyped";
+
+/// In the order of application.
+const RULES: [Rule; 5] = [
+    // The digits of a number that a double has no room for are lost in clusterctl.
+    Rule {
+        name: "whole numbers beyond 2^53",
+        applies: |_| true,
+        apply: |object| object.0.values_mut().for_each(round_numbers),
+    },
     // `status` is a sub-resource: API servers ignore it when an object is written.
     Rule {
         name: "status of typed kinds",
+        applies: is_typed,
         apply: drop_status,
     },
     // Go writes structs that are empty, and API servers fill both spellings with the same defaults.
     Rule {
         name: "empty structs of workloads",
+        applies: is_typed,
         apply: drop_empty_structs,
     },
     // Go leaves out optional fields that hold their zero value, which API servers assume anyway.
     Rule {
         name: "optional fields with their zero value",
+        applies: is_typed,
         apply: drop_zero_values,
     },
     // Go prints quantities in a canonical form: 1000m of CPU is 1.
     Rule {
         name: "spelling of quantities",
+        applies: is_typed,
         apply: spell_quantities,
     },
 ];
 
-/// How often each rule made objects more alike.
+/// A reason of clusterctl to fail that is none of capictl's.
+struct Failure {
+    row: &'static str,
+    name: &'static str,
+    /// What clusterctl says.
+    text: &'static str,
+}
+
+const FAILURES: [Failure; 2] = [
+    // capictl reads the names of images only where an override applies, and reads short ones as Docker does.
+    Failure {
+        row: "image-names",
+        name: "images without registry host",
+        text: "repository name must be canonical",
+    },
+    // capictl knows no types, so a variable that stands for a number or a boolean may stay in its place.
+    Failure {
+        row: UNTYPED,
+        name: "variables in typed fields",
+        text: "unable to convert unstructured object",
+    },
+];
+
+/// Returns the names of the rules that a row of `docs/differences.md` stands for.
+pub fn of_row(row: &str) -> impl Iterator<Item = &'static str> {
+    all()
+        .filter(move |(key, _)| *key == row)
+        .map(|(_, name)| name)
+}
+
+/// Returns the row and the name of each rule.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rules = RULES.iter().map(|rule| (UNTYPED, rule.name));
+    rules.chain(FAILURES.iter().map(|failure| (failure.row, failure.name)))
+}
+
+/// How often each rule excused something.
 pub type Excuses = BTreeMap<&'static str, usize>;
+
+/// Returns whether only clusterctl may fail with these words, and counts it.
+pub fn excuse_failure(stderr: &str, excuses: &mut Excuses) -> bool {
+    let known = FAILURES
+        .iter()
+        .find(|failure| stderr.contains(failure.text));
+    if let Some(failure) = known {
+        *excuses.entry(failure.name).or_default() += 1;
+    }
+    known.is_some()
+}
 
 /// Returns what differs between two objects and is not excused; counts what is.
 pub fn differences(reference: &Object, ours: &Object, excuses: &mut Excuses) -> Vec<String> {
     let mut found = compare(reference, ours);
-    if !is_typed(ours) {
-        return found;
-    }
+    let rules = RULES.iter().filter(|rule| (rule.applies)(ours));
     let (mut reference, mut ours) = (reference.clone(), ours.clone());
-    for rule in &RULES {
+    for rule in rules {
         if found.is_empty() {
             break;
         }
@@ -75,6 +135,22 @@ fn is_typed(object: &Object) -> bool {
             | "ValidatingWebhookConfiguration"
             | "CustomResourceDefinition"
     )
+}
+
+fn round_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let rounded = number
+                .as_f64()
+                .filter(|float| float.abs() >= 2_f64.powi(53));
+            if let Some(rounded) = rounded.and_then(serde_json::Number::from_f64) {
+                *number = rounded;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(round_numbers),
+        Value::Object(map) => map.values_mut().for_each(round_numbers),
+        _ => {}
+    }
 }
 
 fn drop_status(object: &mut Object) {
@@ -107,6 +183,10 @@ fn drop_zero_values(object: &mut Object) {
     }
     for version in maps_of(object.pointer_mut("/spec/versions")) {
         remove_if(version, "additionalPrinterColumns", is_zero);
+    }
+    for subject in maps_of(object.pointer_mut("/subjects")) {
+        remove_if(subject, "apiGroup", is_zero);
+        remove_if(subject, "namespace", is_zero);
     }
     for container in containers(object) {
         for variable in maps_of(container.get_mut("env")) {
@@ -273,5 +353,17 @@ mod tests {
         assert_eq!(excuses.values().sum::<usize>(), 2);
         let other = ours("1001m", json!(true));
         assert_eq!(differences(&reference, &other, &mut excuses).len(), 2);
+
+        let number = |number: u64| {
+            let object = json!({"kind": "Any", "spec": {"number": number}});
+            serde_json::from_value::<Object>(object).unwrap()
+        };
+        let rounded = number(9_007_199_254_740_992);
+        let mut excuses = Excuses::new();
+        let exact = number(9_007_199_254_740_993);
+        assert_eq!(differences(&rounded, &exact, &mut excuses), [""; 0]);
+        assert_eq!(excuses.values().sum::<usize>(), 1);
+        let other = number(9_007_199_254_740_994);
+        assert_eq!(differences(&rounded, &other, &mut excuses).len(), 1);
     }
 }

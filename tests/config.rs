@@ -260,6 +260,24 @@ async fn tokens_come_from_the_environment_or_from_their_key_in_the_file_and_do_n
 }
 
 #[tokio::test]
+async fn a_token_for_github_enterprise_has_no_meaning_without_its_host() {
+    let home = Home::new();
+    let enterprise = |config: &Config| {
+        let (host, token) = config.github_enterprise()?;
+        Some((host, token.map(|token| token.expose().to_owned())))
+    };
+    let config = home.config("github-enterprise-token: t\n", &[]).await;
+    assert_eq!(enterprise(&config), None);
+    let file = "gh-host: git.example\ngithub-enterprise-token: t\n";
+    let config = home.config(file, &[]).await;
+    let expected = ("git.example".to_owned(), Some("t".to_owned()));
+    assert_eq!(enterprise(&config), Some(expected));
+    let variables = [("GH_HOST", "ghe.example"), ("GITHUB_ENTERPRISE_TOKEN", "")];
+    let config = home.config(file, &variables).await;
+    assert_eq!(enterprise(&config), Some(("ghe.example".into(), None)));
+}
+
+#[tokio::test]
 async fn overrides_are_beside_the_file_or_where_the_configuration_says() {
     let home = Home::new();
     let folder = |config: Config| config.overrides_folder().unwrap();

@@ -263,6 +263,18 @@ impl Config {
             .map(|token| Secret::new(token.trim()))
     }
 
+    /// Returns the host of the GitHub Enterprise that links may lead to, and the token for it: `GH_HOST` and
+    /// `GITHUB_ENTERPRISE_TOKEN` of the environment, which gh reads too, else `gh-host` and `github-enterprise-token` of
+    /// the file.
+    pub fn github_enterprise(&self) -> Option<(String, Option<Secret>)> {
+        let get = |name| {
+            let value = self.variable(name)?;
+            Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        let host = get("gh-host")?;
+        Some((host, get("github-enterprise-token").map(Secret::new)))
+    }
+
     /// Returns the verbosity that `CLUSTERCTL_LOG_LEVEL` asks for, for command lines without `-v`.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use std::time::Duration;
 use capictl::error::Explain;
 use capictl::http::{Http, Options};
 use capictl::model::Secret;
-use capictl::repository::{ProviderRepository, Settings};
+use capictl::repository::{Enterprise, ProviderRepository, Settings};
 use support::github::GitHub;
 
 /// Returns a client that is led to the stand-in and does not dawdle between retries.

@@ -22,7 +22,7 @@ use crate::controllers::mailgun::release as mailgun;
 use crate::error::{Failure, Result};
 use crate::http::Http;
 use crate::model::ProviderType;
-use crate::repository::Settings;
+use crate::repository::{Enterprise, Settings};
 use crate::ui::Ui;
 
 /// What every operation has at hand.
@@ -58,7 +58,11 @@ impl Session {
             self.config.github_token(),
             overrides_folder,
         );
-        Ok(settings.with_embedded([mailgun::RELEASE]))
+        let enterprise = self.config.github_enterprise();
+        let enterprise = enterprise.map(|(host, token)| Enterprise { host, token });
+        Ok(settings
+            .with_embedded([mailgun::RELEASE])
+            .with_enterprise(enterprise))
     }
 
     /// Returns the way to the management cluster.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::OnceCell;
@@ -17,6 +18,7 @@ pub(super) struct Cache(Arc<Answers>);
 struct Answers {
     releases: OnceMap<Arc<[Release]>>,
     assets: OnceMap<Asset>,
+    token_refused: AtomicBool,
 }
 
 impl Cache {
@@ -28,6 +30,11 @@ impl Cache {
     /// The files of releases, by URL.
     pub(super) fn assets(&self) -> &OnceMap<Asset> {
         &self.0.assets
+    }
+
+    /// Tells whether a token is refused for the first time, so that a user reads it once.
+    pub(super) fn is_first_refusal(&self) -> bool {
+        !self.0.token_refused.swap(true, Ordering::Relaxed)
     }
 }
 

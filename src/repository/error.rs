@@ -1,9 +1,9 @@
 //! What can go wrong with a repository, and what helps.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::error::Explain;
+use crate::error::{Explain, suggest};
 use crate::http;
 
 /// How many names an error lists at most.
@@ -164,8 +164,41 @@ pub enum Reason {
         beside: Vec<String>,
     },
     /// A file that does not exist.
-    #[error("the file `{path}` does not exist", path = .0.display())]
-    MissingPath(PathBuf),
+    #[error("the file `{path}` does not exist", path = .path.display())]
+    MissingPath {
+        /// The file.
+        path: PathBuf,
+        /// The file beside it that was probably meant.
+        similar: Option<PathBuf>,
+    },
+    /// A repository that GitHub does not show.
+    #[error("the repository `{repository}` does not exist, or is private")]
+    MissingRepository {
+        /// Its URL.
+        repository: String,
+        /// Whether a token was sent.
+        authorized: bool,
+    },
+    /// A link whose branch, tag or commit does not exist.
+    #[error("no branch, tag or commit of `{repository}` is what `{route}` begins with")]
+    MissingReference {
+        /// The link from the branch on.
+        route: String,
+        /// URL of the repository.
+        repository: String,
+    },
+    /// A file that does not exist at a branch, tag or commit.
+    #[error("the file `{file}` does not exist at `{reference}` of `{repository}`")]
+    MissingContents {
+        /// Path of the file.
+        file: String,
+        /// Branch, tag or commit.
+        reference: String,
+        /// URL of the repository.
+        repository: String,
+        /// What is in its folder instead.
+        beside: Vec<String>,
+    },
     /// A folder where a file should be.
     #[error("`{path}` is a folder, not a file")]
     Folder {
@@ -192,8 +225,13 @@ pub enum Reason {
         origin: String,
     },
     /// HTML where a template should be.
-    #[error("`{0}` is a web page, not a file")]
-    WebPage(String),
+    #[error("`{url}` is a web page, not a file")]
+    WebPage {
+        /// The URL.
+        url: String,
+        /// The host, where it may be one of GitHub Enterprise.
+        host: Option<String>,
+    },
     /// A version or file name that would lead out of its folder.
     #[error("`{0}` cannot be the name of a {1}")]
     Name(String, &'static str),
@@ -214,6 +252,9 @@ pub enum Reason {
     /// The API does not take the token.
     #[error("GitHub refuses the token")]
     Token(#[source] http::Error),
+    /// The API answers nobody without a token.
+    #[error("GitHub asks for a token")]
+    NoToken(#[source] http::Error),
     /// An answer of the API that has another form than documented.
     #[error("cannot understand the answer of `{url}`")]
     Answer {
@@ -236,7 +277,10 @@ impl Reason {
             | Self::MissingFile { .. }
             | Self::MissingUrl { .. }
             | Self::MissingFolder { .. }
-            | Self::MissingPath(_) => true,
+            | Self::MissingRepository { .. }
+            | Self::MissingReference { .. }
+            | Self::MissingContents { .. }
+            | Self::MissingPath { .. } => true,
             Self::Http(error) => error.is_not_found(),
             _ => false,
         }
@@ -254,8 +298,22 @@ impl Reason {
             Self::MissingVersion { location, .. } if location.starts_with("https:") => {
                 vec![format!("`{location}` lists the releases")]
             }
-            Self::MissingFile { available, .. } if !available.is_empty() => {
-                vec![format!("the release has {}", list(available))]
+            Self::MissingFile {
+                file, available, ..
+            } if !available.is_empty() => missing_file_hints(file, available),
+            Self::MissingPath { path, similar } => missing_path_hints(path, similar.as_deref()),
+            Self::MissingRepository {
+                repository,
+                authorized,
+            } => vec![token_hint(repository, *authorized)],
+            Self::MissingReference { repository, .. } => {
+                vec![format!("`{repository}/branches` and `{repository}/tags` list them")]
+            }
+            Self::MissingContents { file, beside, .. } if !beside.is_empty() => {
+                let name = file.rsplit('/').next().unwrap_or(file);
+                let mut hints = did_you_mean(name, beside);
+                hints.push(format!("its folder has {}", list(beside)));
+                hints
             }
             Self::MissingUrl { url, authorized } => missing_url_hints(url, *authorized),
             Self::MissingFolder { beside, .. } if !beside.is_empty() => {
@@ -264,19 +322,32 @@ impl Reason {
             Self::Folder { contents, .. } if !contents.is_empty() => {
                 vec![format!("it contains {}", list(contents))]
             }
-            Self::WebPage(_) => vec!["use the address of the raw file".into()],
+            Self::WebPage { host: Some(host), .. } => vec![
+                format!(
+                    "if this is GitHub Enterprise, set `GH_HOST={host}`, and `GITHUB_ENTERPRISE_TOKEN` to a token for it"
+                ),
+                "otherwise use the address of the raw file".into(),
+            ],
+            Self::WebPage { host: None, .. } => vec!["use the address of the raw file".into()],
             Self::UnknownGitHubUrl(_) => vec![
                 "a file is `https://github.com/{owner}/{repository}/blob/{branch, tag or commit}/{path}`, \
                  an asset `https://github.com/{owner}/{repository}/releases/download/{tag}/{file}`"
                     .into(),
             ],
+            Self::NotAUrl => vec![
+                "a file URL has three slashes, as `file:///folder/template.yaml`; a path needs no `file:`"
+                    .into(),
+            ],
             Self::Scheme(_) => {
                 vec!["use `-` for standard input, a path, or an http(s) URL".into()]
             }
-            Self::Token(_) => vec![
-                "renew or unset `GITHUB_TOKEN` (in the configuration file: `github-token`); public releases need none"
-                    .into(),
-            ],
+            Self::NoToken(error) => {
+                let url = error.status().map_or("", |status| &status.url);
+                vec![missing_token_hint(url)]
+            }
+            Self::Token(error) => vec![refused_token_hint(
+                error.status().map_or("", |status| &status.url),
+            )],
             Self::Http(error) => error.hints(),
             _ => Vec::new(),
         }
@@ -290,23 +361,95 @@ fn missing_url_hints(url: &str, authorized: bool) -> Vec<String> {
             "`{repository}/releases` lists the releases and their files"
         ));
     }
-    if authorized {
-        hints.push("if the repository is private, the token must be allowed to read it".into());
-    } else {
-        hints.push("if the repository is private, set `GITHUB_TOKEN`".into());
-    }
+    hints.push(token_hint(url, authorized));
     hints
 }
 
+/// Says how a private repository can be read.
+fn token_hint(url: &str, authorized: bool) -> String {
+    if authorized {
+        return "if the repository is private, the token must be allowed to read it".into();
+    }
+    format!("if the repository is private, {}", missing_token_hint(url))
+}
+
+fn missing_token_hint(url: &str) -> String {
+    match enterprise_host(url) {
+        None => "set `GITHUB_TOKEN`".into(),
+        Some(host) => {
+            format!("set `GH_HOST={host}`, and `GITHUB_ENTERPRISE_TOKEN` to a token for it")
+        }
+    }
+}
+
+fn refused_token_hint(url: &str) -> String {
+    match enterprise_host(url) {
+        None => "renew or unset `GITHUB_TOKEN` (in the configuration file: `github-token`); public releases need none",
+        Some(_) => "renew `GITHUB_ENTERPRISE_TOKEN` (in the configuration file: `github-enterprise-token`), which goes to the host `GH_HOST`",
+    }
+    .into()
+}
+
+/// Returns the host of a URL that is not of github.com.
+fn enterprise_host(url: &str) -> Option<String> {
+    let url = http::Url::parse(url).ok()?;
+    let host = url.host_str()?;
+    let own = ["github.com", "api.github.com", "raw.githubusercontent.com"];
+    (!own.contains(&host)).then(|| match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+fn missing_file_hints(file: &str, available: &[String]) -> Vec<String> {
+    // Of many files, those of the same purpose are what the user wants to know.
+    let purpose = file.split_once('-').map_or(file, |(purpose, _)| purpose);
+    let (mut names, others): (Vec<String>, Vec<String>) = available
+        .iter()
+        .cloned()
+        .partition(|name| name.starts_with(purpose));
+    let count = names.len().max(LISTED);
+    names.extend(others);
+    let mut hints = did_you_mean(file, available);
+    hints.push(format!("the release has {}", list_of(&names, count)));
+    hints
+}
+
+fn did_you_mean(name: &str, known: &[String]) -> Vec<String> {
+    let similar = suggest(name, known.iter().map(String::as_str));
+    let hint = similar.map(|similar| format!("did you mean `{similar}`?"));
+    hint.into_iter().collect()
+}
+
+fn missing_path_hints(path: &Path, similar: Option<&Path>) -> Vec<String> {
+    let first = path.components().next();
+    let first = first.and_then(|component| component.as_os_str().to_str());
+    let hint = match (similar, first) {
+        (Some(similar), _) => format!("did you mean `{}`?", similar.display()),
+        (None, Some("~")) => {
+            "a shell replaces `~` only at the beginning of a word: write `--from ~/...` without `=`, or `$HOME`".into()
+        }
+        (None, Some("github.com" | "www.github.com" | "raw.githubusercontent.com")) => {
+            format!("an address on the web begins with `https://`: `https://{}`", path.display())
+        }
+        _ => return Vec::new(),
+    };
+    vec![hint]
+}
+
 fn list(names: &[String]) -> String {
+    list_of(names, LISTED)
+}
+
+fn list_of(names: &[String], count: usize) -> String {
     let mut text = names
         .iter()
-        .take(LISTED)
+        .take(count)
         .map(|name| format!("`{name}`"))
         .collect::<Vec<_>>()
         .join(", ");
-    if names.len() > LISTED {
-        text += &format!(" and {} more", names.len() - LISTED);
+    if names.len() > count {
+        text += &format!(" and {} more", names.len() - count);
     }
     text
 }

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::{Error, File, Reason, Release, Settings};
+use super::server::{JSON, Server, decode};
+use super::{Error, File, METADATA_FILE, Reason, Release, Settings};
 use crate::http::{Get, Response, Url};
 use crate::model::Version;
 
-/// Base of the API.
-pub(super) const API: &str = "https://api.github.com";
-const JSON: &str = "application/vnd.github+json";
 const BINARY: &str = "application/octet-stream";
 /// Most releases on one page of the API.
 const PAGE_SIZE: u32 = 100;
@@ -21,6 +19,7 @@ const PAGE_SIZE: u32 = 100;
 /// Where a provider's releases are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GitHub {
+    server: Server,
     owner: String,
     repository: String,
     pub(super) version: String,
@@ -84,6 +83,7 @@ impl GitHub {
     /// Returns the place of one file of a release.
     pub(super) fn new(owner: &str, repository: &str, version: &str, file: &str) -> Self {
         Self {
+            server: Server::dot_com(),
             owner: owner.into(),
             repository: repository.into(),
             version: version.into(),
@@ -91,9 +91,14 @@ impl GitHub {
         }
     }
 
+    /// Returns the same place in another GitHub.
+    pub(super) fn on(self, server: Server) -> Self {
+        Self { server, ..self }
+    }
+
     /// Returns the URL of the releases, for people.
     pub(super) fn location(&self) -> String {
-        format!("https://github.com/{}/releases", self.slug())
+        format!("{}/{}/releases", self.server.web(), self.slug())
     }
 
     fn slug(&self) -> String {
@@ -111,14 +116,15 @@ impl GitHub {
 
     async fn list_releases(&self, settings: &Settings) -> Result<Arc<[Release]>, Reason> {
         let mut releases = Vec::new();
-        let first = format!("{API}/repos/{}/releases?per_page={PAGE_SIZE}", self.slug());
+        let api = self.server.api();
+        let first = format!("{api}/repos/{}/releases?per_page={PAGE_SIZE}", self.slug());
         let mut next = Some(first);
         while let Some(url) = next {
-            let response = get(settings, &url, JSON).await?;
+            let response = self.server.get(settings, &url, JSON).await?;
             // The token goes to the API only, whatever a header says.
             next = response
                 .next_page()
-                .filter(|page| page.starts_with(&format!("{API}/")))
+                .filter(|page| page.starts_with(&format!("{api}/")))
                 .map(str::to_owned);
             let page: Vec<ApiRelease> = decode(&url, &response.body)?;
             releases.extend(
@@ -179,7 +185,7 @@ impl GitHub {
     }
 
     fn download_url(&self, tag: &str, file: &str) -> String {
-        let mut url = Url::parse("https://github.com").expect("the URL is valid");
+        let mut url = Url::parse(&self.server.web()).expect("a host of a URL makes a URL");
         let segments = [
             &self.owner,
             &self.repository,
@@ -201,11 +207,29 @@ impl GitHub {
         tag: &str,
         file: &str,
     ) -> Result<Asset, Reason> {
+        // The pages of an enterprise ask for a password where its API takes the token.
+        if !self.server.is_dot_com() {
+            return self.fetch_by_api(settings, url, tag, file).await;
+        }
         match settings.http.get(Get::new(url)).await {
             Ok(response) => text_asset(url, response),
             Err(error) if !error.is_not_found() => Err(Reason::Http(error)),
-            Err(_) if settings.github_token.is_none() => Ok(Asset::Unknown),
+            Err(_) if self.server.token(settings).is_none() => {
+                Ok(self.explain_missing(settings, tag, file).await)
+            }
             Err(_) => self.fetch_by_api(settings, url, tag, file).await,
+        }
+    }
+
+    /// Lists the files of a release that lacks one. Many releases lack metadata, which is no cause for a request that
+    /// counts; and when the API does not answer, what was known before stands.
+    async fn explain_missing(&self, settings: &Settings, tag: &str, file: &str) -> Asset {
+        if file == METADATA_FILE {
+            return Asset::Unknown;
+        }
+        match self.find_release(settings, tag).await {
+            Ok(Some(release)) => release.without(file),
+            _ => Asset::Unknown,
         }
     }
 
@@ -216,23 +240,45 @@ impl GitHub {
         tag: &str,
         file: &str,
     ) -> Result<Asset, Reason> {
-        let mut by_tag = Url::parse(&format!("{API}/repos/{}/releases/tags", self.slug()))
-            .expect("the URL is valid");
-        by_tag
-            .path_segments_mut()
-            .expect("an https URL has segments")
-            .push(tag);
-        let response = match get(settings, by_tag.as_str(), JSON).await {
-            Err(reason) if reason.is_not_found() => return Ok(Asset::NoRelease),
-            other => other?,
+        let Some(release) = self.find_release(settings, tag).await? else {
+            return Ok(Asset::NoRelease);
         };
-        let release: ApiRelease = decode(by_tag.as_str(), &response.body)?;
         let Some(asset) = release.assets.iter().find(|asset| asset.name == file) else {
-            let names = release.assets.into_iter().map(|asset| asset.name);
-            return Ok(Asset::NoFile(names.collect()));
+            return Ok(release.without(file));
         };
-        let by_id = format!("{API}/repos/{}/releases/assets/{}", self.slug(), asset.id);
-        text_asset(url, get(settings, &by_id, BINARY).await?)
+        let id = asset.id.to_string();
+        let by_id = self
+            .server
+            .repository_api(&self.slug(), ["releases", "assets", &id]);
+        text_asset(
+            url,
+            self.server.get(settings, by_id.as_str(), BINARY).await?,
+        )
+    }
+
+    async fn find_release(
+        &self,
+        settings: &Settings,
+        tag: &str,
+    ) -> Result<Option<ApiRelease>, Reason> {
+        let by_tag = self
+            .server
+            .repository_api(&self.slug(), ["releases", "tags", tag]);
+        match self.server.get(settings, by_tag.as_str(), JSON).await {
+            Err(reason) if reason.is_not_found() => Ok(None),
+            Ok(response) => decode(by_tag.as_str(), &response.body).map(Some),
+            Err(reason) => Err(reason),
+        }
+    }
+}
+
+impl ApiRelease {
+    /// Returns the names of the files, for a file that is not among them.
+    fn without(self, file: &str) -> Asset {
+        let names = self.assets.into_iter().map(|asset| asset.name);
+        let mut names: Vec<String> = names.filter(|name| name != file).collect();
+        names.sort();
+        Asset::NoFile(names)
     }
 }
 
@@ -243,37 +289,6 @@ fn text_asset(url: &str, response: Response) -> Result<Asset, Reason> {
             origin: url.to_owned(),
         }),
     }
-}
-
-/// Asks the API, with the token if there is one.
-pub(super) async fn get(
-    settings: &Settings,
-    url: &str,
-    accept: &'static str,
-) -> Result<Response, Reason> {
-    let token = settings.github_token.as_ref();
-    let request = Get::new(url).accept(accept).token(token);
-    settings.http.get(request).await.map_err(|error| {
-        match error
-            .status()
-            .map(|status| (status.code, status.rate_limited))
-        {
-            Some((403 | 429, true)) => Reason::RateLimit(error),
-            Some((401, _)) => Reason::Token(error),
-            Some((404, _)) => Reason::MissingUrl {
-                url: url.split('?').next().unwrap_or(url).to_owned(),
-                authorized: token.is_some(),
-            },
-            _ => Reason::Http(error),
-        }
-    })
-}
-
-fn decode<T: serde::de::DeserializeOwned>(url: &str, body: &[u8]) -> Result<T, Reason> {
-    serde_json::from_slice(body).map_err(|source| Reason::Answer {
-        url: url.to_owned(),
-        source,
-    })
 }
 
 #[cfg(test)]

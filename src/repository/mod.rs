@@ -6,9 +6,12 @@
 //!  ├ Local             a folder: {base}/{provider label}/{version}/{file}
 //!  └ GitHub            releases: download URLs, and the API for `latest` and private repositories
 //! source               templates from files and URLs, which belong to no repository
+//! └ contents           files in GitHub repositories, at a branch, tag or commit
+//! server               GitHub's API, at github.com and elsewhere
 //! ```
 
 mod cache;
+mod contents;
 mod disk;
 mod embedded;
 mod error;
@@ -16,6 +19,7 @@ mod github;
 mod latest;
 mod local;
 mod metadata;
+mod server;
 pub mod source;
 
 use std::path::PathBuf;
@@ -30,6 +34,7 @@ pub use error::{Error, Reason};
 use github::GitHub;
 use local::Local;
 pub use metadata::SyntaxError;
+pub use server::Enterprise;
 
 /// In place of a version: the newest one that fits.
 pub const LATEST: &str = "latest";
@@ -41,8 +46,10 @@ pub const METADATA_FILE: &str = "metadata.yaml";
 pub struct Settings {
     /// The HTTP client.
     pub http: Http,
-    /// Token for GitHub's API.
+    /// Token for github.com's API; no other host sees it.
     pub github_token: Option<Secret>,
+    /// The GitHub Enterprise that links may lead to.
+    pub enterprise: Option<Enterprise>,
     /// Folder whose files, `{provider label}/{version}/{file}`, go before those of the repositories.
     pub overrides_folder: Option<PathBuf>,
     embedded: Vec<EmbeddedRelease>,
@@ -59,10 +66,18 @@ impl Settings {
         Self {
             http,
             github_token,
+            enterprise: None,
             overrides_folder,
             embedded: Vec::new(),
             cache: Cache::default(),
         }
+    }
+
+    /// Names the GitHub Enterprise that links may lead to.
+    #[must_use]
+    pub fn with_enterprise(mut self, enterprise: Option<Enterprise>) -> Self {
+        self.enterprise = enterprise;
+        self
     }
 
     /// Adds releases that are part of the program, for `embedded:` addresses.

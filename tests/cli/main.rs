@@ -7,6 +7,7 @@ mod config_repositories;
 mod differences;
 mod environment;
 mod flags;
+mod from;
 mod generate_cluster;
 mod generate_provider;
 mod generate_yaml;
@@ -23,6 +24,11 @@ mod usage;
 mod values;
 mod version;
 mod write_to;
+
+#[path = "../support"]
+mod support {
+    pub mod github;
+}
 
 #[path = "../support/binaries.rs"]
 #[allow(dead_code, reason = "other test targets use the rest")]

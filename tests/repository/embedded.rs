@@ -89,6 +89,7 @@ async fn what_is_missing_is_told_with_what_is_there() {
     hint: available versions: `[VERSION]`
     failed to read "cluster-template-x.yaml" from provider's repository "infrastructure-mailgun"
     caused by: failed to get file "cluster-template-x.yaml" from "[VERSION]" release in `embedded:///infrastructure-mailgun`
+    hint: did you mean `cluster-template.yaml`?
     hint: the release has `cluster-template-clusterclass.yaml`, `cluster-template.yaml`, `clusterclass-mailgun.yaml`, `infrastructure-components.yaml`, `metadata.yaml`
     invalid provider url `embedded:///addon-x/latest/c.yaml`: capictl has no such provider in it
     hint: the address of an embedded repository is `embedded:///addon-x/{version or latest}/{file}`

@@ -245,7 +245,7 @@ async fn what_is_missing_is_named_together_with_what_there_is() {
     insta::assert_snapshot!(explain(&error), @r#"
     failed to read "cluster-template-x.yaml" from provider's repository "infrastructure-acme"
     caused by: failed to get file "cluster-template-x.yaml" from "v1.0.0" release in `https://github.com/acme/provider/releases`
-    hint: the release has `metadata.yaml`, `components.yaml`
+    hint: the release has `components.yaml`, `metadata.yaml`
     "#);
     let error = with_token
         .fetch("v9.0.0", "metadata.yaml")

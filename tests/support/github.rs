@@ -80,6 +80,8 @@ struct Repository {
     releases: Vec<Release>,
     /// By reference and path.
     files: BTreeMap<(String, String), Vec<u8>>,
+    /// The references that are tags; others are branches, or commits by their length.
+    tags: BTreeSet<String>,
 }
 
 struct Release {
@@ -222,6 +224,12 @@ impl GitHub {
         let key = (reference.to_owned(), path.to_owned());
         let files = &mut state.repository(repository).files;
         files.insert(key, text.as_bytes().to_vec());
+    }
+
+    /// Adds a file as [`GitHub::add_file`] at a tag.
+    pub fn add_tagged_file(&self, repository: &str, tag: &str, path: &str, text: &str) {
+        self.add_file(repository, tag, path, text);
+        self.state().repository(repository).tags.insert(tag.into());
     }
 
     /// Hides a repository from requests without a token.

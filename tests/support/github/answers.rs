@@ -1,5 +1,6 @@
 //! What GitHub answers: pages of github.com, the REST API, and the hosts that files are redirected to.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -7,7 +8,9 @@ use axum::body::Body;
 use axum::extract::Request as HttpRequest;
 use axum::response::Response;
 use base64::Engine;
+use capictl::http::Url;
 use http::header;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::{Failure, Release, Repository, Request, State};
@@ -89,9 +92,16 @@ fn cut(response: Response) -> Response {
 
 fn succeed(state: &State, request: &Request) -> Response {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    let decoded: Vec<String> = path
+        .split('/')
+        .skip(1)
+        .map(|segment| percent_decode_str(segment).decode_utf8().unwrap().into())
+        .collect();
+    let segments: Vec<&str> = decoded.iter().map(String::as_str).collect();
     match request.host.as_str() {
         "api.github.com" => api(state, request, &segments, query),
+        "ghe.acme.example" => enterprise(state, request, &segments, query),
+        "files.example" => stranger(state, &segments),
         "github.com" => page(state, &segments),
         "raw.githubusercontent.com" => raw(state, &segments),
         "objects.githubusercontent.com" => object(state, &segments),
@@ -124,12 +134,47 @@ fn page(state: &State, segments: &[&str]) -> Option<Response> {
     }
 }
 
+/// Without a token there is no answer but the page that asks for a password.
+fn enterprise(
+    state: &State,
+    request: &Request,
+    segments: &[&str],
+    query: &str,
+) -> Option<Response> {
+    match segments {
+        ["api", "v3", ..] if request.authorization.is_none() => {
+            Some(message(401, "Must authenticate to access this API."))
+        }
+        ["api", "v3", rest @ ..] => api(state, request, rest, query),
+        _ => Some(respond(200, "text/html; charset=utf-8", "<html></html>")),
+    }
+}
+
+/// A host with the files of `main`, and with a page for everything else; it has no API.
+fn stranger(state: &State, segments: &[&str]) -> Option<Response> {
+    match segments {
+        ["api", ..] => None,
+        [owner, name, "blob", path @ ..] => {
+            let bytes = contents(find(state, owner, name)?, "main", &path.join("/"));
+            Some(match bytes {
+                Some(bytes) => respond(200, "text/plain", bytes.to_vec()),
+                None => respond(200, "text/html; charset=utf-8", "<html></html>"),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// GitHub finds out itself where the name of a branch ends.
 fn raw(state: &State, segments: &[&str]) -> Option<Response> {
-    let [owner, name, reference, path @ ..] = segments else {
+    let [owner, name, route @ ..] = segments else {
         return None;
     };
     let repository = find(state, owner, name).filter(|repository| !repository.private)?;
-    let bytes = contents(repository, reference, &path.join("/"))?;
+    let bytes = (1..route.len()).find_map(|length| {
+        let (reference, path) = route.split_at(length);
+        contents(repository, &reference.join("/"), &path.join("/"))
+    })?;
     Some(respond(200, "text/plain; charset=utf-8", bytes.to_vec()))
 }
 
@@ -172,6 +217,9 @@ fn api(state: &State, request: &Request, segments: &[&str], query: &str) -> Opti
         }
         ["releases", "assets", id] => api_asset(repository, id, &request.accept),
         ["contents", path @ ..] => api_contents(repository, path, query, &request.accept),
+        ["git", "matching-refs", kind, name @ ..] => {
+            Some(matching_references(repository, kind, &name.join("/")))
+        }
         _ => None,
     }
 }
@@ -257,7 +305,13 @@ fn api_contents(
     query: &str,
     accept: &str,
 ) -> Option<Response> {
-    let reference = parameter(query, "ref").unwrap_or("main");
+    let reference = parameter(query, "ref").unwrap_or_else(|| "main".into());
+    let short = ["refs/heads/", "refs/tags/"].map(|prefix| reference.strip_prefix(prefix));
+    let reference = short.into_iter().flatten().next().unwrap_or(&reference);
+    if !repository.files.keys().any(|(known, _)| known == reference) {
+        let text = format!("No commit found for the ref {reference}");
+        return Some(message(404, &text));
+    }
     let path = path.join("/");
     let Some(bytes) = contents(repository, reference, &path) else {
         return folder(repository, reference, &path);
@@ -273,13 +327,37 @@ fn api_contents(
 }
 
 fn folder(repository: &Repository, reference: &str, path: &str) -> Option<Response> {
-    let entries: Vec<Value> = repository
-        .files
-        .keys()
-        .filter(|(at, file)| at == reference && file.starts_with(&format!("{path}/")))
-        .map(|(_, file)| json!({"type": "file", "path": file}))
+    let prefix = if path.is_empty() {
+        String::new()
+    } else {
+        format!("{path}/")
+    };
+    let files = repository.files.keys().filter(|(at, _)| at == reference);
+    let names: BTreeSet<&str> = files
+        .filter_map(|(_, file)| file.strip_prefix(&prefix)?.split('/').next())
+        .collect();
+    let entries: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"name": name, "path": format!("{prefix}{name}")}))
         .collect();
     (!entries.is_empty()).then(|| json_answer(&json!(entries)))
+}
+
+/// The branches or tags whose names begin so.
+fn matching_references(repository: &Repository, kind: &str, prefix: &str) -> Response {
+    let is_commit = |name: &str| name.len() == 40;
+    let names: BTreeSet<&String> = repository
+        .files
+        .keys()
+        .map(|(reference, _)| reference)
+        .filter(|name| name.starts_with(prefix) && !is_commit(name))
+        .filter(|name| repository.tags.contains(*name) == (kind == "tags"))
+        .collect();
+    let references: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"ref": format!("refs/{kind}/{name}")}))
+        .collect();
+    json_answer(&json!(references))
 }
 
 fn contents<'a>(repository: &'a Repository, reference: &str, path: &str) -> Option<&'a [u8]> {
@@ -298,10 +376,10 @@ fn find_by_id<'a>(state: &'a State, id: &str) -> Option<&'a Repository> {
         .find(|repository| repository.id.to_string() == id)
 }
 
-fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
-    query
-        .split('&')
-        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+fn parameter(query: &str, name: &str) -> Option<String> {
+    let url = Url::parse(&format!("https://github.com/?{query}")).unwrap();
+    let mut pairs = url.query_pairs();
+    pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
 }
 
 fn redirect(target: &str) -> Response {

@@ -19,11 +19,14 @@ use tokio_rustls::server::TlsStream;
 use super::State;
 
 /// The hosts that are stood in for.
-const HOSTS: [&str; 4] = [
+const HOSTS: [&str; 6] = [
     "github.com",
     "api.github.com",
     "objects.githubusercontent.com",
     "raw.githubusercontent.com",
+    // GitHub Enterprise, which shows nothing to strangers, and a host with files and pages.
+    "ghe.acme.example",
+    "files.example",
 ];
 
 /// A CA and the one certificate that it has signed.

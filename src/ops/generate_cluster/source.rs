@@ -3,8 +3,8 @@
 use super::GenerateClusterOptions;
 use crate::cluster::Resource;
 use crate::cluster::inventory::Installed;
-use crate::error::{Context, Failure, Result};
-use crate::model::{ProviderReference, ProviderType};
+use crate::error::{Context, Failure, Result, suggest};
+use crate::model::{Object, ProviderReference, ProviderType};
 use crate::ops::Session;
 use crate::ops::rendering::fetch_source;
 use crate::repository::{File, ProviderRepository};
@@ -215,10 +215,10 @@ async fn from_config_map(session: &Session, options: &GenerateClusterOptions) ->
     let namespace = or(&options.from_config_map_namespace, cluster.namespace());
     let key = or(&options.from_config_map_key, "template");
     let config_maps = Resource::known("", "v1", "configmaps", true);
-    let config_map = cluster
-        .get(&config_maps, Some(&namespace), &name)
-        .await?
-        .ok_or_else(|| Failure::new(format!("there is no ConfigMap {namespace}/{name}")))?;
+    let Some(config_map) = cluster.get(&config_maps, Some(&namespace), &name).await? else {
+        let others = cluster.list(&config_maps, Some(&namespace)).await;
+        return Err(missing_config_map(&namespace, &name, &key, others.ok()));
+    };
     match config_map
         .pointer("/data")
         .and_then(|data| data.get(&key))
@@ -238,15 +238,50 @@ async fn from_config_map(session: &Session, options: &GenerateClusterOptions) ->
                 .flatten()
                 .map(|(key, _)| key.as_str())
                 .collect();
-            Err(Failure::new(format!(
-                "the ConfigMap {namespace}/{name} does not have the \"{key}\" data key"
-            ))
-            .hint(format!(
-                "name a key with `--from-config-map-key`; there are: {}",
-                keys.join(", ")
-            )))
+            let hint = match keys[..] {
+                [] => "it has no data at all".to_owned(),
+                _ => format!(
+                    "name a key with `--from-config-map-key`; there are: {}",
+                    keys.join(", ")
+                ),
+            };
+            let message =
+                format!("the ConfigMap {namespace}/{name} does not have the \"{key}\" data key");
+            Err(Failure::new(message).hint(hint))
         }
     }
+}
+
+/// `others` are the ConfigMaps of the namespace, where the user may list them.
+fn missing_config_map(
+    namespace: &str,
+    name: &str,
+    key: &str,
+    others: Option<Option<Vec<Object>>>,
+) -> Failure {
+    let failure = Failure::new(format!("there is no ConfigMap {namespace}/{name}"));
+    let Some(others) = others.flatten() else {
+        return failure;
+    };
+    let has_key = |other: &&Object| {
+        let data = other.pointer("/data");
+        data.is_some_and(|data| data.get(key).is_some())
+    };
+    let names: Vec<&str> = others.iter().filter(has_key).map(Object::name).collect();
+    let failure = match suggest(name, names.iter().copied()) {
+        Some(similar) => failure.hint(format!("did you mean `{similar}`?")),
+        None => failure,
+    };
+    failure.hint(match names[..] {
+        [] => format!(
+            "no ConfigMap in the namespace `{namespace}` has the key `{key}`; another namespace is named with \
+             `--from-config-map-namespace`, another key with `--from-config-map-key`"
+        ),
+        _ => format!(
+            "in the namespace `{namespace}`, these have the key `{key}`: {}",
+            names.join(", ")
+        ),
+    })
 }
 
 #[cfg(test)]

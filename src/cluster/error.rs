@@ -391,7 +391,7 @@ fn credential_problem(error: &kube::client::AuthError) -> String {
 }
 
 /// The text on one line, without the control characters that a server's message might carry.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control())
         .map(str::trim)
         .filter(|part| !part.is_empty())

@@ -6,13 +6,14 @@
 //! ```text
 //! access ──► Cluster ◄── resource (kind → URL)      request (send, classify, retry)
 //!               ▲
-//!     apply · inventory · contract · cert_manager · wait
+//!     apply · dry_run · inventory · contract · cert_manager · wait
 //! ```
 
 pub mod access;
 pub mod apply;
 pub mod cert_manager;
 pub mod contract;
+pub mod dry_run;
 mod error;
 pub mod inventory;
 mod request;
@@ -20,6 +21,7 @@ pub mod resource;
 pub mod wait;
 
 pub use access::{Access, Cluster};
+pub(crate) use error::one_line;
 pub use error::{Cause, Error};
 pub use request::Existing;
 pub use resource::Resource;

@@ -13,9 +13,9 @@ use crate::model::Object;
 use crate::ui::Ui;
 
 /// What a client sends to be answered in JSON.
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 /// A patch that replaces lists as a whole, the way clusterctl updates objects.
-const MERGE_PATCH: &str = "application/merge-patch+json";
+pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
 /// How long a write may be tried in silence.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -229,7 +229,12 @@ impl Cluster {
     }
 }
 
-fn request(method: Method, path: &str, content_type: &str, body: Vec<u8>) -> Request<Vec<u8>> {
+pub(super) fn request(
+    method: Method,
+    path: &str,
+    content_type: &str,
+    body: Vec<u8>,
+) -> Request<Vec<u8>> {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -240,7 +245,7 @@ fn request(method: Method, path: &str, content_type: &str, body: Vec<u8>) -> Req
 }
 
 /// The object as it is sent. A cluster-scoped object may name a namespace in its manifest, where it has no meaning.
-fn body(object: &Object, resource: &Resource) -> Vec<u8> {
+pub(super) fn body(object: &Object, resource: &Resource) -> Vec<u8> {
     let mut body = json!(object);
     if !resource.namespaced
         && let Some(metadata) = body["metadata"].as_object_mut()

@@ -1,6 +1,7 @@
 //! Renders a cluster template of a provider, a file, a URL or a ConfigMap.
 
 mod cluster_class;
+mod dry_run;
 mod source;
 mod variables;
 
@@ -13,7 +14,8 @@ use crate::components::set_target_namespace;
 use crate::config::Origin;
 use crate::error::{Context, Result};
 use crate::model::{Object, object};
-use source::Source;
+use crate::repository::File;
+use source::{Found, Source};
 
 /// What to render, and with which values.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +48,15 @@ pub struct GenerateClusterOptions {
     pub strict: bool,
     /// Values of variables.
     pub values: ValueOptions,
+    /// Asks the API server whether it would take the objects.
+    pub dry_run: bool,
+}
+
+/// A file and the objects that it renders to, in its order.
+#[derive(Debug)]
+struct Part {
+    file: File,
+    objects: Vec<Object>,
 }
 
 /// Returns the rendered objects as YAML, without a final newline.
@@ -53,7 +64,8 @@ pub struct GenerateClusterOptions {
 /// ClusterClasses that the template refers to and that the cluster lacks come first.
 ///
 /// # Errors
-/// No template is found, variables have no value, or values are not valid.
+/// No template is found, variables have no value, values are not valid, or a dry run finds objects that the API server
+/// would refuse.
 pub async fn generate_cluster(
     session: &mut Session,
     options: GenerateClusterOptions,
@@ -61,26 +73,34 @@ pub async fn generate_cluster(
     let rendered = render(session, &options).await;
     // Whatever happened: a name that nothing uses may be the reason.
     values::warn_of_unused(session);
-    Ok(object::render_objects(&rendered?))
+    let parts = rendered?;
+    if options.dry_run {
+        dry_run::check(session, &options.cluster, &parts).await?;
+    }
+    let objects: Vec<Object> = parts.into_iter().flat_map(|part| part.objects).collect();
+    Ok(object::render_objects(&objects))
 }
 
-async fn render(session: &mut Session, options: &GenerateClusterOptions) -> Result<Vec<Object>> {
+async fn render(session: &mut Session, options: &GenerateClusterOptions) -> Result<Vec<Part>> {
     let (source, namespace) = prepare(session, options).await?;
-    let found = source.fetch(session, options).await?;
-    let template = parse_template(&found.file)?;
-    let label = found.file.origin.as_str();
-    values::settle(session, &options.values, &template, label).await?;
+    let Found { file, repository } = source.fetch(session, options).await?;
+    let template = parse_template(&file)?;
+    values::settle(session, &options.values, &template, &file.origin).await?;
     variables::ensure_version(session, &template)?;
-    let mut objects = render_objects(session, &found.file, &template, options.strict)?;
+    let mut objects = render_objects(session, &file, &template, options.strict)?;
     variables::warn_of_bare_version(session, &template);
-    set_target_namespace(&mut objects, &namespace)
-        .with_context(|| format!("cannot move the objects of `{label}` to `{namespace}`"))?;
-    if let Some(repository) = &found.repository {
-        let mut classes = cluster_class::missing(session, options, repository, &objects).await?;
-        classes.append(&mut objects);
-        objects = classes;
-    }
-    Ok(objects)
+    set_target_namespace(&mut objects, &namespace).with_context(|| {
+        format!(
+            "cannot move the objects of `{}` to `{namespace}`",
+            file.origin
+        )
+    })?;
+    let mut parts = match &repository {
+        Some(release) => cluster_class::missing(session, options, release, &objects).await?,
+        None => Vec::new(),
+    };
+    parts.push(Part { file, objects });
+    Ok(parts)
 }
 
 /// Returns the variables of the template, sorted by name.

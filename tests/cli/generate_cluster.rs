@@ -134,3 +134,56 @@ spec:
     hint: put the name into quotes, lest YAML reads it as a number or a boolean
     ");
 }
+
+#[test]
+fn the_only_dry_run_is_that_of_the_server() {
+    let environment = TestEnvironment::new();
+    environment.write("template.yaml", "kind: Example\n");
+    let mut report = String::new();
+    for flag in [
+        "--dry-run=client",
+        "--dry-run=none",
+        "--dry-run",
+        "--dry-run=server --list-variables",
+    ] {
+        let line = format!("generate cluster c -n d --from template.yaml {flag}");
+        report += &format!("{}\n", environment.run(&line));
+    }
+    // There is no API server to ask.
+    report += &environment
+        .run("generate cluster c -n d --from template.yaml --dry-run=server")
+        .to_string();
+    insta::assert_snapshot!(report, @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: invalid value `client` for `--dry-run`
+      caused by: it would ask nobody, as without the flag; say `server` to ask the API server
+    hint: see `capictl generate cluster --help`
+
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: invalid value `none` for `--dry-run`
+      caused by: expected `server`
+    hint: see `capictl generate cluster --help`
+
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the flag `--dry-run` needs a value
+    hint: see `capictl generate cluster --help`
+
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: `--dry-run` and `--list-variables` exclude each other
+    hint: see `capictl generate cluster --help`
+
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: clusterctl requires either a valid kubeconfig or in cluster config to connect to the management cluster: there is neither `[FOLDER]/home/.kube/config`, nor is this a Pod with a ServiceAccount
+    hint: name a kubeconfig with `--kubeconfig` or the variable `KUBECONFIG`
+    ");
+}

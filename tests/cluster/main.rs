@@ -5,6 +5,7 @@ mod support;
 
 mod bad_input;
 mod completion;
+mod dry_run;
 mod example;
 mod faults;
 mod generate;

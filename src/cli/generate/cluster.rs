@@ -35,7 +35,10 @@ Examples:
   # Use a template of your own
   capictl generate cluster my-cluster --from ~/cluster-template.yaml
   capictl generate cluster my-cluster --from https://github.com/foo-org/foo-repository/blob/main/cluster-template.yaml
-  capictl generate cluster my-cluster --from-config-map my-templates")]
+  capictl generate cluster my-cluster --from-config-map my-templates
+
+  # Ask the API server first whether it would take the objects; nothing is printed or applied unless it would
+  capictl generate cluster my-cluster --dry-run=server | kubectl apply -f -")]
 pub struct ClusterTemplateArgs {
     /// Name of the cluster to be
     pub name: String,
@@ -65,6 +68,9 @@ pub struct ClusterTemplateArgs {
     pub flavor: Option<String>,
 
     /// Path or URL of a template to take instead of a provider's; `-` is standard input
+    ///
+    /// Links to files and release assets on GitHub may be pasted from a browser. Private ones need a token, in GITHUB_TOKEN for
+    /// github.com; for a GitHub Enterprise in GITHUB_ENTERPRISE_TOKEN, with the host in GH_HOST, the only one that sees it.
     #[arg(long, value_name = "SOURCE")]
     pub from: Option<String>,
 
@@ -93,6 +99,12 @@ pub struct ClusterTemplateArgs {
         default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
     )]
     pub strict: bool,
+
+    /// Ask the API server whether it would take the objects; if not, print why beside the template's lines, and fail
+    ///
+    /// Nothing is changed in the cluster. Objects whose kind or namespace is not there are named and not checked.
+    #[arg(long, value_name = "server", value_parser = parse_dry_run, conflicts_with = "list_variables")]
+    pub dry_run: Option<DryRun>,
 
     /// Format of that list [default: text]
     #[arg(short, long, value_name = "FORMAT")]
@@ -145,8 +157,23 @@ impl ClusterTemplateArgs {
             from_config_map_namespace: given(self.from_config_map_namespace),
             from_config_map_key: given(self.from_config_map_key),
             strict: self.strict,
+            dry_run: self.dry_run.is_some(),
             values: self.values.into_options()?,
         })
+    }
+}
+
+/// The dry run that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DryRun;
+
+fn parse_dry_run(text: &str) -> Result<DryRun, &'static str> {
+    match text {
+        "server" => Ok(DryRun),
+        "client" => {
+            Err("it would ask nobody, as without the flag; say `server` to ask the API server")
+        }
+        _ => Err("expected `server`"),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::source::Release;
 use super::variables::ensure_version;
-use super::{GenerateClusterOptions, connect_if_any, parse_template, render_objects};
+use super::{GenerateClusterOptions, Part, connect_if_any, parse_template, render_objects};
 use crate::cluster::{Cluster, Error};
 use crate::components::set_target_namespace;
 use crate::error::{Context, Failure, Result};
@@ -21,13 +21,14 @@ struct ClassReference {
     api_version: String,
 }
 
-/// Returns the objects of the classes that the cluster lacks, in the order in which the template names the classes.
+/// Returns the files of the classes that the cluster lacks and their objects, in the order in which the template names
+/// the classes.
 pub(super) async fn missing(
     session: &mut Session,
     options: &GenerateClusterOptions,
     release: &Release,
     objects: &[Object],
-) -> Result<Vec<Object>> {
+) -> Result<Vec<Part>> {
     let references = references(objects)?;
     if references.is_empty() {
         return Ok(Vec::new());
@@ -40,11 +41,11 @@ pub(super) async fn missing(
         {
             continue;
         }
-        let objects = fetch(session, options, release, &reference).await?;
+        let part = fetch(session, options, release, &reference).await?;
         if let Some(cluster) = &cluster {
-            ensure_absent(cluster, &objects).await?;
+            ensure_absent(cluster, &part.objects).await?;
         }
-        found.extend(objects);
+        found.push(part);
     }
     Ok(found)
 }
@@ -54,7 +55,7 @@ async fn fetch(
     options: &GenerateClusterOptions,
     release: &Release,
     reference: &ClassReference,
-) -> Result<Vec<Object>> {
+) -> Result<Part> {
     let file_name = format!("clusterclass-{}.yaml", reference.name);
     let Release {
         repository,
@@ -74,7 +75,7 @@ async fn fetch(
     ensure_version(session, &template)?;
     let mut objects = render_objects(session, &file, &template, options.strict)?;
     set_target_namespace(&mut objects, &reference.namespace)?;
-    Ok(objects)
+    Ok(Part { file, objects })
 }
 
 /// Applying the rendered file would overwrite what somebody else put there.

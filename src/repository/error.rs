@@ -453,3 +453,19 @@ fn list_of(names: &[String], count: usize) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_files_those_of_the_same_purpose_are_listed_whole() {
+        let others = (0..20).map(|number| format!("a-{number}.yaml"));
+        let templates = (0..12).map(|number| format!("cluster-template-flavor{number}.yaml"));
+        let available: Vec<String> = others.chain(templates).collect();
+        let hints = missing_file_hints("cluster-template-flavor.yaml", &available);
+        assert_eq!(hints[0], "did you mean `cluster-template-flavor0.yaml`?");
+        assert!(hints[1].starts_with("the release has `cluster-template-flavor0.yaml`, "));
+        assert!(hints[1].ends_with("`cluster-template-flavor11.yaml` and 20 more"));
+    }
+}

@@ -7,18 +7,23 @@
 
 mod error;
 pub mod once;
+mod partial;
+mod progress;
 
 use std::fmt::{self, Debug};
 use std::io;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LINK, RETRY_AFTER};
+use ::http::StatusCode;
+use ::http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, LINK, RETRY_AFTER};
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::redirect::Policy;
 
 use crate::model::Secret;
 pub use error::{Cause, Error, Reason, Status};
+use partial::Partial;
+pub use progress::{Download, Observer};
 pub use reqwest::Url;
 
 /// Time for DNS, TCP, proxy and TLS together.
@@ -42,7 +47,7 @@ pub fn install_tls_provider() {
 }
 
 /// Settings of a client.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// What the client calls itself; GitHub refuses requests without a name.
     pub user_agent: String,
@@ -56,6 +61,8 @@ pub struct Options {
     pub first_delay: Duration,
     /// Largest body that is accepted, in bytes.
     pub body_limit: usize,
+    /// Who is told how downloads go.
+    pub observer: Option<Observer>,
 }
 
 impl Options {
@@ -68,6 +75,7 @@ impl Options {
             retries: 3,
             first_delay: Duration::from_millis(500),
             body_limit: 64 * 1024 * 1024,
+            observer: None,
         }
     }
 }
@@ -78,6 +86,8 @@ pub struct Get<'a> {
     url: &'a str,
     accept: &'static str,
     token: Option<&'a Secret>,
+    etag: Option<&'a str>,
+    label: Option<&'a str>,
 }
 
 impl<'a> Get<'a> {
@@ -87,7 +97,14 @@ impl<'a> Get<'a> {
             url,
             accept: "*/*",
             token: None,
+            etag: None,
+            label: None,
         }
+    }
+
+    /// Returns the URL.
+    pub fn url(&self) -> &'a str {
+        self.url
     }
 
     /// Asks for a media type.
@@ -101,6 +118,21 @@ impl<'a> Get<'a> {
     pub fn token(self, token: Option<&'a Secret>) -> Self {
         Self { token, ..self }
     }
+
+    /// Asks for an answer only if it is another one than that with this ETag, see [`Response::is_not_modified`].
+    #[must_use]
+    pub fn if_none_match(self, etag: Option<&'a str>) -> Self {
+        Self { etag, ..self }
+    }
+
+    /// Names what is downloaded, for the observer of the client.
+    #[must_use]
+    pub fn label(self, label: &'a str) -> Self {
+        Self {
+            label: Some(label),
+            ..self
+        }
+    }
 }
 
 /// A successful answer.
@@ -108,6 +140,7 @@ impl<'a> Get<'a> {
 pub struct Response {
     /// The whole body.
     pub body: Vec<u8>,
+    status: StatusCode,
     headers: HeaderMap,
 }
 
@@ -115,6 +148,16 @@ impl Response {
     /// Returns the media type with its parameters, empty when the server gave none.
     pub fn content_type(&self) -> &str {
         header(&self.headers, CONTENT_TYPE).unwrap_or_default()
+    }
+
+    /// Tells whether nothing has changed since the answer whose ETag the request has; the body is empty then.
+    pub fn is_not_modified(&self) -> bool {
+        self.status == StatusCode::NOT_MODIFIED
+    }
+
+    /// Returns the ETag, with its quotes.
+    pub fn etag(&self) -> Option<&str> {
+        header(&self.headers, ETAG)
     }
 
     /// Returns the URL of the next page, from the `Link` header (RFC 8288).
@@ -176,7 +219,8 @@ impl Http {
             .with_min_delay(first_delay)
             .with_max_times(retries)
             .with_jitter();
-        (|| self.attempt(&request))
+        let partial = Partial::default();
+        (|| self.attempt(&request, &partial))
             .retry(backoff)
             .when(Error::is_transient)
             .adjust(wait_before_retry)
@@ -186,7 +230,8 @@ impl Http {
             .await
     }
 
-    async fn attempt(&self, request: &Get<'_>) -> Result<Response, Error> {
+    /// What an attempt has got of the body before it broke off is left in `partial` for the next one.
+    async fn attempt(&self, request: &Get<'_>, partial: &Partial) -> Result<Response, Error> {
         let url = parse_url(request.url)?;
         let shown = display_url(&url);
         let begun = Instant::now();
@@ -194,23 +239,78 @@ impl Http {
         if let Some(token) = request.token {
             builder = builder.bearer_auth(token.expose());
         }
-        let response = builder
+        if let Some(etag) = request.etag {
+            builder = builder.header(IF_NONE_MATCH, etag);
+        }
+        let response = partial
+            .ask_for_rest(builder)
             .send()
             .await
             .map_err(|error| transport(&shown, &error))?;
+        let status = response.status();
         tracing::debug!(
             url = shown,
-            status = response.status().as_u16(),
+            status = status.as_u16(),
             milliseconds = begun.elapsed().as_millis(),
             authorized = request.token.is_some(),
             "GET"
         );
-        if !response.status().is_success() {
+        let headers = response.headers().clone();
+        if status == StatusCode::NOT_MODIFIED && request.etag.is_some() {
+            let body = Vec::new();
+            return Ok(Response {
+                body,
+                status,
+                headers,
+            });
+        }
+        if !status.is_success() {
+            partial.forget();
             return Err(refusal(shown, response).await);
         }
-        let headers = response.headers().clone();
-        let body = read_body(&shown, response, self.0.options.body_limit).await?;
-        Ok(Response { body, headers })
+        let body = self.download(request, &shown, response, partial).await?;
+        Ok(Response {
+            body,
+            status,
+            headers,
+        })
+    }
+
+    /// Reads the body of an answer behind what is there of it already.
+    async fn download(
+        &self,
+        request: &Get<'_>,
+        shown: &str,
+        mut response: reqwest::Response,
+        partial: &Partial,
+    ) -> Result<Vec<u8>, Error> {
+        let Options {
+            body_limit: limit,
+            observer,
+            ..
+        } = &self.0.options;
+        let mut body = partial.begin(shown, &response)?;
+        let total = response
+            .content_length()
+            .map(|rest| rest + body.len() as u64);
+        let mut download = Download::begin(observer.clone(), request.label.unwrap_or(shown), total);
+        loop {
+            download.received(body.len());
+            match response.chunk().await {
+                Ok(None) => return Ok(body),
+                Ok(Some(chunk)) if body.len() + chunk.len() > *limit => {
+                    return Err(Error::TooLarge {
+                        url: shown.to_owned(),
+                        limit: *limit,
+                    });
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Err(error) => {
+                    partial.keep(&response, body);
+                    return Err(transport(shown, &error));
+                }
+            }
+        }
     }
 
     fn client(&self) -> Result<&reqwest::Client, Error> {
@@ -311,10 +411,9 @@ async fn refusal(shown: String, response: reqwest::Response) -> Error {
     let status = Status {
         code: response.status().as_u16(),
         phrase: response.status().canonical_reason().unwrap_or_default(),
-        retry_after: header(headers, RETRY_AFTER)
-            .and_then(|value| value.trim().parse().ok())
-            .map(Duration::from_secs),
+        retry_after: header(headers, RETRY_AFTER).and_then(wait_of),
         rate_limited: header(headers, "x-ratelimit-remaining") == Some("0"),
+        reset: header(headers, "x-ratelimit-reset").and_then(time_of),
         message: None,
         url: shown,
     };
@@ -400,6 +499,23 @@ fn header(headers: &HeaderMap, name: impl ::http::header::AsHeaderName) -> Optio
     headers.get(name)?.to_str().ok()
 }
 
+/// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date, which may have passed.
+fn wait_of(header: &str) -> Option<Duration> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(header).ok()?;
+    let now = SystemTime::now();
+    Some(date.duration_since(now).unwrap_or_default())
+}
+
+/// Reads seconds since 1970.
+fn time_of(header: &str) -> Option<SystemTime> {
+    let seconds = Duration::from_secs(header.trim().parse().ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(seconds)
+}
+
 fn next_link(header: &str) -> Option<&str> {
     header.split(',').find_map(|link| {
         let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
@@ -422,6 +538,7 @@ mod tests {
             message: None,
             retry_after: retry_after.map(Duration::from_secs),
             rate_limited,
+            reset: None,
         }))
     }
 
@@ -447,6 +564,24 @@ mod tests {
         assert_eq!(wait(Some(5)), Some(second * 5));
         assert_eq!(wait(Some(3600)), None);
         assert_eq!(wait_before_retry(&status(429, Some(5), false), None), None);
+    }
+
+    #[test]
+    fn a_wait_is_given_in_seconds_or_by_a_date() {
+        assert_eq!(wait_of(" 7 "), Some(Duration::from_secs(7)));
+        assert_eq!(
+            wait_of("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::ZERO)
+        );
+        let soon = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(90));
+        let wait = wait_of(&soon).unwrap().as_secs();
+        assert!((80..=90).contains(&wait), "{wait}");
+        assert_eq!(wait_of("later"), None);
+        assert_eq!(time_of("x"), None);
+        assert_eq!(
+            time_of("60"),
+            Some(SystemTime::UNIX_EPOCH + Duration::from_secs(60))
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What can go wrong with a request, and what helps.
 
 use std::fmt::{self, Display};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::error::Explain;
 
@@ -99,6 +99,8 @@ pub struct Status {
     pub retry_after: Option<Duration>,
     /// The server said that no requests are left (`x-ratelimit-remaining: 0`).
     pub rate_limited: bool,
+    /// When requests are possible again, where the server says so (`x-ratelimit-reset`).
+    pub reset: Option<SystemTime>,
 }
 
 impl Status {

@@ -17,6 +17,8 @@ use std::time::Duration;
 use capictl::error::Explain;
 use capictl::http::{Http, Options};
 use capictl::model::Secret;
+use capictl::repository::fetcher::Fetcher;
+use capictl::repository::store::Store;
 use capictl::repository::{Enterprise, ProviderRepository, Settings};
 use support::github::GitHub;
 
@@ -30,8 +32,13 @@ fn client(github: &GitHub) -> Http {
     })
 }
 
+/// A way to download that keeps nothing.
+fn uncached(http: Http) -> Fetcher {
+    Fetcher::new(http, Store::new(None), false)
+}
+
 fn settings(github: &GitHub, token: Option<&str>) -> Settings {
-    Settings::new(client(github), token.map(Secret::new), None)
+    Settings::new(uncached(client(github)), token.map(Secret::new), None)
 }
 
 fn open(label: &str, url: &str, settings: &Settings) -> ProviderRepository {

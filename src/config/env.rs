@@ -7,6 +7,8 @@ use std::fmt::{self, Debug};
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Further configuration folders, separated by `:`, searched after [`XDG_CONFIG_HOME`].
 pub const XDG_CONFIG_DIRS: &str = "XDG_CONFIG_DIRS";
+/// Base of the user's cache folder, by the same specification.
+pub const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 /// The user's home folder.
 pub const HOME: &str = "HOME";
 /// Base of the user's configuration folder on Windows.

@@ -77,6 +77,27 @@ fn default_base(environment: &Environment, home: &Path) -> PathBuf {
     }
 }
 
+/// Returns the folder of our cache; none where nobody says where the home folder is.
+pub fn cache(environment: &Environment) -> Option<PathBuf> {
+    const OURS: &str = "capictl";
+    let given = environment
+        .get_non_empty(env::XDG_CACHE_HOME)
+        .map(PathBuf::from);
+    if let Some(base) = given.filter(|base| base.is_absolute()) {
+        return Some(base.join(OURS));
+    }
+    if cfg!(windows) {
+        let base = environment.get_non_empty(env::LOCALAPPDATA)?;
+        return Some(Path::new(base).join(OURS).join("cache"));
+    }
+    let home = Path::new(environment.get_non_empty(env::HOME)?);
+    let base = match cfg!(target_os = "macos") {
+        true => "Library/Caches",
+        false => ".cache",
+    };
+    home.is_absolute().then(|| home.join(base).join(OURS))
+}
+
 /// Replaces a leading `~` or `$HOME`.
 fn expand_home(path: &str, home: &Path) -> PathBuf {
     let rest = path
@@ -123,6 +144,22 @@ mod tests {
             primary(&[home, ("XDG_CONFIG_HOME", "relative")]),
             Path::new("/home/me/.config/cluster-api")
         );
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_cache_is_in_the_folder_for_caches() {
+        let cache = |pairs: &[(&str, &str)]| cache(&Environment::from_pairs(pairs.iter().copied()));
+        let path = |text: &str| Some(PathBuf::from(text));
+        let home = ("HOME", "/home/me");
+        assert_eq!(cache(&[home]), path("/home/me/.cache/capictl"));
+        assert_eq!(cache(&[home, ("XDG_CACHE_HOME", "/x")]), path("/x/capictl"));
+        assert_eq!(
+            cache(&[home, ("XDG_CACHE_HOME", "x")]),
+            path("/home/me/.cache/capictl")
+        );
+        assert_eq!(cache(&[]), None);
+        assert_eq!(cache(&[("HOME", "here")]), None);
     }
 
     #[test]

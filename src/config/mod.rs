@@ -90,6 +90,12 @@ impl Config {
         self.file.path.as_deref()
     }
 
+    /// Returns the folder where downloads are kept: `capictl` in `$XDG_CACHE_HOME`, by default `~/.cache`. None where
+    /// nothing tells the user's home folder.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        folders::cache(&self.environment)
+    }
+
     /// Returns the value of a variable: from a flag, else `--set`, `--values`, the environment, the configuration file.
     ///
     /// Case does not count: the environment is asked for the upper-case name with `_` for `-`, so a variable in lower

@@ -1,5 +1,6 @@
 //! One operation per file: an options struct in, a value out. Operations may report status, they never print data.
 
+pub mod cache;
 pub mod complete;
 pub mod config_repositories;
 pub mod generate_cluster;
@@ -22,6 +23,8 @@ use crate::controllers::mailgun::release as mailgun;
 use crate::error::{Failure, Result};
 use crate::http::Http;
 use crate::model::ProviderType;
+use crate::repository::fetcher::Fetcher;
+use crate::repository::store::Store;
 use crate::repository::{Enterprise, Settings};
 use crate::ui::Ui;
 
@@ -34,6 +37,8 @@ pub struct Session {
     pub config: Config,
     /// The HTTP client for everything but the API server.
     pub http: Http,
+    /// Only the download cache is asked for releases and templates.
+    offline: bool,
     cluster: OnceCell<Cluster>,
     values: values::Known,
 }
@@ -45,16 +50,24 @@ impl Session {
             ui: Ui,
             config,
             http,
+            offline: false,
             cluster: OnceCell::new(),
             values: values::Known::default(),
         }
     }
 
+    /// Makes the download cache the only source of releases and templates, or not.
+    #[must_use]
+    pub fn offline(self, offline: bool) -> Self {
+        Self { offline, ..self }
+    }
+
     /// Returns what provider repositories need to know of the configuration.
     fn repository_settings(&self) -> Result<Settings> {
         let overrides_folder = self.config.overrides_folder()?;
+        let store = Store::new(self.config.cache_folder());
         let settings = Settings::new(
-            self.http.clone(),
+            Fetcher::new(self.http.clone(), store, self.offline),
             self.config.github_token(),
             overrides_folder,
         );

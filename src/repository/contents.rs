@@ -6,9 +6,10 @@
 
 use serde::Deserialize;
 
+use super::fetcher::Answer;
 use super::server::{JSON, Server, decode};
 use super::{File, Reason, Settings};
-use crate::http::{Get, Response, Url};
+use crate::http::{Get, Url};
 
 /// Asks the contents API for the file itself in place of a description with the file in base64.
 const RAW: &str = "application/vnd.github.raw+json";
@@ -74,7 +75,7 @@ impl Link {
     async fn fetch_at(&self, settings: &Settings, length: usize) -> Result<File, Reason> {
         let response = self.get(settings, length, &self.route[length..]).await?;
         // For a folder the API answers with a list, whatever was asked for.
-        if response.content_type().starts_with("application/json") {
+        if response.content_type.starts_with("application/json") {
             return Err(Reason::Folder {
                 path: self.page.clone(),
                 contents: names(&response),
@@ -88,7 +89,7 @@ impl Link {
         settings: &Settings,
         length: usize,
         path: &[String],
-    ) -> Result<Response, Reason> {
+    ) -> Result<Answer, Reason> {
         let path = path.iter().flat_map(|segment| segment.split('/'));
         let mut url = self
             .server
@@ -105,7 +106,11 @@ impl Link {
             .expect("an https URL has segments")
             .extend(self.slug.split('/'))
             .extend(self.route.iter().flat_map(|segment| segment.split('/')));
-        let response = settings.http.get(Get::new(url.as_str())).await.ok()?;
+        let response = settings
+            .fetcher
+            .listing(Get::new(url.as_str()))
+            .await
+            .ok()?;
         File::from_bytes(response.body, self.page.clone()).ok()
     }
 
@@ -206,7 +211,7 @@ fn may_be_missing(reason: &Reason) -> bool {
 }
 
 /// Returns the names in a folder; an answer of another form is no reason for another error.
-fn names(response: &Response) -> Vec<String> {
+fn names(response: &Answer) -> Vec<String> {
     let entries: Vec<Entry> = serde_json::from_slice(&response.body).unwrap_or_default();
     entries.into_iter().map(|entry| entry.name).collect()
 }

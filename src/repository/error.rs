@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::fetcher;
 use crate::error::{Explain, suggest};
 use crate::http;
 
@@ -263,9 +264,24 @@ pub enum Reason {
         /// What was found instead.
         source: serde_json::Error,
     },
+    /// No request may be made, and the cache has no answer.
+    #[error("`{url}` is not in the download cache, and `--offline` keeps from fetching it")]
+    Offline {
+        /// The URL.
+        url: String,
+    },
     /// No connection, or another refusal.
     #[error(transparent)]
     Http(http::Error),
+}
+
+impl From<fetcher::Error> for Reason {
+    fn from(error: fetcher::Error) -> Self {
+        match error {
+            fetcher::Error::Http(error) => Self::Http(error),
+            fetcher::Error::Offline { url } => Self::Offline { url },
+        }
+    }
 }
 
 impl Reason {
@@ -349,6 +365,9 @@ impl Reason {
                 error.status().map_or("", |status| &status.url),
             )],
             Self::Http(error) => error.hints(),
+            Self::Offline { .. } => vec![
+                "run the command once without `--offline`; `capictl cache list` shows what is there".into(),
+            ],
             _ => Vec::new(),
         }
     }

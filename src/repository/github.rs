@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::server::{JSON, Server, decode};
+use super::server::{BINARY, JSON, Server, decode};
 use super::{Error, File, METADATA_FILE, Reason, Release, Settings};
-use crate::http::{Get, Response, Url};
+use crate::http::{Get, Url};
 use crate::model::Version;
 
-const BINARY: &str = "application/octet-stream";
 /// Most releases on one page of the API.
 const PAGE_SIZE: u32 = 100;
 
@@ -123,9 +122,8 @@ impl GitHub {
             let response = self.server.get(settings, &url, JSON).await?;
             // The token goes to the API only, whatever a header says.
             next = response
-                .next_page()
-                .filter(|page| page.starts_with(&format!("{api}/")))
-                .map(str::to_owned);
+                .next_page
+                .filter(|page| page.starts_with(&format!("{api}/")));
             let page: Vec<ApiRelease> = decode(&url, &response.body)?;
             releases.extend(
                 page.into_iter()
@@ -207,13 +205,16 @@ impl GitHub {
         tag: &str,
         file: &str,
     ) -> Result<Asset, Reason> {
+        if let Some(body) = settings.fetcher.stored_file(url).await {
+            return text_asset(url, body);
+        }
         // The pages of an enterprise ask for a password where its API takes the token.
         if !self.server.is_dot_com() {
             return self.fetch_by_api(settings, url, tag, file).await;
         }
-        match settings.http.get(Get::new(url)).await {
-            Ok(response) => text_asset(url, response),
-            Err(error) if !error.is_not_found() => Err(Reason::Http(error)),
+        match settings.fetcher.file(Get::new(url).label(file)).await {
+            Ok(body) => text_asset(url, body),
+            Err(error) if !error.is_not_found() => Err(error.into()),
             Err(_) if self.server.token(settings).is_none() => {
                 Ok(self.explain_missing(settings, tag, file).await)
             }
@@ -250,10 +251,13 @@ impl GitHub {
         let by_id = self
             .server
             .repository_api(&self.slug(), ["releases", "assets", &id]);
-        text_asset(
-            url,
-            self.server.get(settings, by_id.as_str(), BINARY).await?,
-        )
+        let body = self
+            .server
+            .get(settings, by_id.as_str(), BINARY)
+            .await?
+            .body;
+        settings.fetcher.store_file(url, &body).await;
+        text_asset(url, body)
     }
 
     async fn find_release(
@@ -282,8 +286,8 @@ impl ApiRelease {
     }
 }
 
-fn text_asset(url: &str, response: Response) -> Result<Asset, Reason> {
-    match String::from_utf8(response.body) {
+fn text_asset(url: &str, body: Vec<u8>) -> Result<Asset, Reason> {
+    match String::from_utf8(body) {
         Ok(text) => Ok(Asset::Text(text.into())),
         Err(_) => Err(Reason::NotText {
             origin: url.to_owned(),

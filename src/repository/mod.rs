@@ -8,6 +8,7 @@
 //! source               templates from files and URLs, which belong to no repository
 //! └ contents           files in GitHub repositories, at a branch, tag or commit
 //! server               GitHub's API, at github.com and elsewhere
+//! fetcher ─ store      downloads, and those of before on disk
 //! ```
 
 mod cache;
@@ -15,22 +16,25 @@ mod contents;
 mod disk;
 mod embedded;
 mod error;
+pub mod fetcher;
 mod github;
 mod latest;
 mod local;
 mod metadata;
 mod server;
 pub mod source;
+pub mod store;
 
 use std::path::PathBuf;
 
 use tokio::sync::OnceCell;
 
-use crate::http::{Http, Url};
+use crate::http::Url;
 use crate::model::{EmbeddedRelease, Metadata, Secret, Version};
 use cache::Cache;
 use embedded::Embedded;
 pub use error::{Error, Reason};
+use fetcher::Fetcher;
 use github::GitHub;
 use local::Local;
 pub use metadata::SyntaxError;
@@ -44,8 +48,8 @@ pub const METADATA_FILE: &str = "metadata.yaml";
 /// What repositories need. Clones share what has been fetched.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The HTTP client.
-    pub http: Http,
+    /// The way to download.
+    pub fetcher: Fetcher,
     /// Token for github.com's API; no other host sees it.
     pub github_token: Option<Secret>,
     /// The GitHub Enterprise that links may lead to.
@@ -59,12 +63,12 @@ pub struct Settings {
 impl Settings {
     /// Returns settings with nothing fetched.
     pub fn new(
-        http: Http,
+        fetcher: Fetcher,
         github_token: Option<Secret>,
         overrides_folder: Option<PathBuf>,
     ) -> Self {
         Self {
-            http,
+            fetcher,
             github_token,
             enterprise: None,
             overrides_folder,

@@ -3,11 +3,14 @@
 //! A token goes to the API that it is meant for and to no other host: `GITHUB_TOKEN` to github.com's, the enterprise
 //! token to that of the host that the user named with it. A link alone never decides where a token goes.
 
+use super::fetcher::{self, Answer};
 use super::{Reason, Settings};
-use crate::http::{self, Get, Response, Url};
+use crate::http::{self, Get, Url};
 use crate::model::Secret;
 use crate::ui::Ui;
 
+/// Asks for the content of an asset.
+pub(super) const BINARY: &str = "application/octet-stream";
 /// Asks for the JSON of the API.
 pub(super) const JSON: &str = "application/vnd.github+json";
 
@@ -102,18 +105,21 @@ impl Server {
         settings: &Settings,
         url: &str,
         accept: &'static str,
-    ) -> Result<Response, Reason> {
+    ) -> Result<Answer, Reason> {
+        let ask = async |request: Get<'_>| match accept {
+            // Whoever asks for a file keeps it, under the address that people know.
+            BINARY => settings.fetcher.fetch(request).await,
+            _ => settings.fetcher.listing(request).await,
+        };
         let request = Get::new(url).accept(accept);
         let Some(token) = self.token(settings) else {
-            return settings
-                .http
-                .get(request)
+            return ask(request)
                 .await
-                .map_err(|e| reason(e, url, false));
+                .map_err(|error| reason(error, url, false));
         };
-        match settings.http.get(request.clone().token(Some(token))).await {
-            Err(error) if refuses_the_token(&error) => {
-                let Ok(public) = settings.http.get(request).await else {
+        match ask(request.clone().token(Some(token))).await {
+            Err(fetcher::Error::Http(error)) if refuses_the_token(&error) => {
+                let Ok(public) = ask(request).await else {
                     return Err(Reason::Token(error));
                 };
                 if settings.cache.is_first_refusal() {
@@ -146,7 +152,11 @@ fn refuses_the_token(error: &http::Error) -> bool {
     })
 }
 
-fn reason(error: http::Error, url: &str, authorized: bool) -> Reason {
+fn reason(error: fetcher::Error, url: &str, authorized: bool) -> Reason {
+    let error = match error {
+        fetcher::Error::Http(error) => error,
+        other => return other.into(),
+    };
     let status = error
         .status()
         .map(|status| (status.code, status.rate_limited));
@@ -174,6 +184,8 @@ pub(super) fn decode<T: serde::de::DeserializeOwned>(url: &str, body: &[u8]) -> 
 mod tests {
     use super::*;
     use crate::http::Http;
+    use crate::repository::fetcher::Fetcher;
+    use crate::repository::store::Store;
 
     #[test]
     fn the_api_is_on_a_host_or_a_path_of_its_own() {
@@ -202,7 +214,8 @@ mod tests {
             host: "Git.acme.example".into(),
             token: Some(Secret::new("enterprise")),
         };
-        let settings = Settings::new(Http::new("x"), Some(Secret::new("public")), None)
+        let fetcher = Fetcher::new(Http::new("x"), Store::new(None), false);
+        let settings = Settings::new(fetcher, Some(Secret::new("public")), None)
             .with_enterprise(Some(enterprise));
         let token = |host| Server::at(host).token(&settings).map(Secret::expose);
         assert_eq!(token("github.com"), Some("public"));

@@ -225,13 +225,9 @@ async fn similar(path: &Path) -> Option<PathBuf> {
 }
 
 async fn fetch_url(url: &Url, settings: &Settings) -> Result<File, Reason> {
-    let response = settings
-        .http
-        .get(Get::new(url.as_str()))
-        .await
-        .map_err(Reason::Http)?;
+    let response = settings.fetcher.listing(Get::new(url.as_str())).await?;
     let origin = display_url(url);
-    if response.content_type().starts_with("text/html") {
+    if response.content_type.starts_with("text/html") {
         return Err(Reason::WebPage {
             url: origin,
             host: None,

@@ -1,5 +1,6 @@
 //! Releases that are part of the program.
 
+use super::uncached;
 use capictl::controllers::mailgun::release;
 use capictl::http::{Http, Options};
 use capictl::repository::{ProviderRepository, Settings};
@@ -15,7 +16,7 @@ fn settings(overrides: Option<PathBuf>) -> Settings {
         proxy: Some("http://127.0.0.1:9".into()),
         ..Options::new("capictl-test")
     });
-    Settings::new(http, None, overrides).with_embedded([release::RELEASE])
+    Settings::new(uncached(http), None, overrides).with_embedded([release::RELEASE])
 }
 
 #[tokio::test]

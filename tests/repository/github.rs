@@ -327,7 +327,7 @@ async fn every_provider_of_the_catalogue_has_a_repository() {
     let config = Config::load(None, Environment::default(), &http)
         .await
         .unwrap();
-    let settings = Settings::new(http, None, None).with_embedded([release::RELEASE]);
+    let settings = Settings::new(uncached(http), None, None).with_embedded([release::RELEASE]);
     for provider in config.providers().unwrap() {
         let repository = open(&provider.label(), &provider.url, &settings);
         assert!(repository.components_file().ends_with(".yaml"));

@@ -39,7 +39,7 @@ impl Folder {
             self.path().display()
         );
         let overrides = self.path().join("overrides");
-        let settings = Settings::new(Http::new("capictl-test"), None, Some(overrides));
+        let settings = Settings::new(uncached(Http::new("capictl-test")), None, Some(overrides));
         open(LABEL, &url, &settings)
     }
 

@@ -145,9 +145,8 @@ fn risky<'r>(text: &str, rendering: &'r Rendering) -> impl Iterator<Item = &'r S
 fn is_risky(value: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "._/+=@-:".contains(c);
     let begins_plain = |c: char| c.is_alphanumeric() || "._/+=".contains(c);
-    let is_harmless =
-        value.chars().all(is_plain) && value.starts_with(begins_plain) && !value.ends_with(':');
-    !(value.is_empty() || is_harmless)
+    !(value.chars().all(is_plain) && value.starts_with(begins_plain) && !value.ends_with(':'))
+        && !value.is_empty()
 }
 
 /// Tells whether a value comes out of YAML as it went in: as a part of one scalar or comment, or as a list, a mapping or a

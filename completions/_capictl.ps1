@@ -108,7 +108,6 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('--from-config-map-key', '--from-config-map-key', [CompletionResultType]::ParameterName, 'Key in that ConfigMap [default: template]')
             [CompletionResult]::new('--list-variables', '--list-variables', [CompletionResultType]::ParameterName, 'List the template''s variables instead of rendering it')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Fail where a warning says that a value is lost or misread')
-            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Ask the API server whether it would take the objects; if not, print why beside the template''s lines, and fail')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Format of that list [default: text]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Format of that list [default: text]')
             [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'YAML file with values of variables, a map of names and scalars; `-` is standard input (can be repeated, the last one wins)')

@@ -1,12 +1,15 @@
 //! Where a command's words go: data to standard output, everything else to standard error.
 
 pub mod dialogue;
+mod downloads;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+pub use downloads::{Downloads, State};
 
 /// The progress line that is on the terminal now, for a process has one terminal; other lines are written above it.
 static PROGRESS: Mutex<Option<ProgressBar>> = Mutex::new(None);

@@ -28,6 +28,17 @@ pub struct GlobalArgs {
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<String>,
 
+    /// Take releases and templates from the download cache alone, without any request for them
+    #[arg(
+        long, value_name = "true|false", global = true, num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+    )]
+    pub offline: bool,
+
+    /// PEM file of CA certificates to trust for downloads, besides those of the system
+    #[arg(long, value_name = "FILE", global = true)]
+    pub ca_file: Option<String>,
+
     /// Print help
     #[arg(short, long, global = true, action = clap::ArgAction::Help)]
     help: Option<bool>,

@@ -13,6 +13,7 @@
 //! Called by the name `manager`, the program is the Mailgun provider's manager instead, see [`manager`].
 
 pub mod args;
+pub mod cache;
 pub mod completion;
 pub mod config;
 pub mod generate;
@@ -70,6 +71,7 @@ pub enum Command {
     Init(init::InitArgs),
     Generate(generate::GenerateArgs),
     Config(config::ConfigArgs),
+    Cache(cache::CacheArgs),
     RunLocal(run_local::RunLocalArgs),
     Version(version::VersionArgs),
     Completion(completion::CompletionArgs),
@@ -174,6 +176,12 @@ fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<ExitCode> {
             None => help_of(&["generate"], definition),
             Some(command) => online(global, generate::LEFT_BEHIND, async |session| {
                 command.run(session).await
+            }),
+        },
+        Some(Command::Cache(args)) => match args.command {
+            None => help_of(&["cache"], definition),
+            Some(command) => online(global, cache::LEFT_BEHIND, async |session| {
+                command.run(session)
             }),
         },
         Some(Command::Config(args)) => match args.command {

@@ -1,14 +1,17 @@
 //! What a command needs that does more than print: the runtime, the logs, the configuration.
 
+use std::sync::Arc;
+
 use super::args::GlobalArgs;
 use super::logging::Logging;
 use super::output;
 use super::runtime::Runtime;
 use super::values::given;
 use crate::config::{Config, Environment};
-use crate::error::Result;
-use crate::http::{self, Http};
+use crate::error::{Failure, Result};
+use crate::http::{self, Download, Http, Options};
 use crate::ops::Session;
+use crate::ui::{Downloads, State};
 
 /// What this program calls itself to servers.
 const USER_AGENT: &str = concat!("capictl/", env!("CARGO_PKG_VERSION"));
@@ -43,9 +46,13 @@ pub async fn open(
     least: i64,
 ) -> Result<Session> {
     let GlobalArgs {
-        verbosity, config, ..
+        verbosity,
+        config,
+        ca_file,
+        offline,
+        ..
     } = global;
-    let http = Http::new(USER_AGENT);
+    let http = Http::with_options(http_options(given(ca_file))?);
     let config = Config::load(given(config).as_deref(), environment, &http).await?;
     // As with clusterctl, `-v 0` is like no `-v` at all.
     let level = match verbosity {
@@ -53,7 +60,37 @@ pub async fn open(
         given => given,
     };
     logging.set(level.max(least));
-    Ok(Session::new(config, http))
+    Ok(Session::new(config, http).offline(offline))
+}
+
+/// Returns the settings of the client for downloads, which are shown when they take their time.
+fn http_options(ca_file: Option<String>) -> Result<Options> {
+    let extra_certificates = ca_file.map(read_certificates).transpose()?;
+    let downloads = Downloads::default();
+    let observer = move |download: &Download| {
+        let state = State {
+            label: &download.label,
+            received: download.received,
+            total: download.total,
+        };
+        downloads.note(download.id, (!download.ended).then_some(state));
+    };
+    Ok(Options {
+        extra_certificates,
+        observer: Some(Arc::new(observer)),
+        ..Options::new(USER_AGENT)
+    })
+}
+
+fn read_certificates(path: String) -> Result<String> {
+    let hint = "`--ca-file` takes a PEM file of CA certificates";
+    match std::fs::read_to_string(&path) {
+        Ok(text) if text.contains("-----BEGIN CERTIFICATE-----") => Ok(text),
+        Ok(_) => Err(Failure::new(format!("`{path}` has no PEM certificate in it")).hint(hint)),
+        Err(error) => Err(Failure::new(error)
+            .context(format!("cannot read `{path}`"))
+            .hint(hint)),
+    }
 }
 
 /// Returns a session for questions that must not take long and have no use for errors; none where the configuration

@@ -29,7 +29,7 @@ pub use error::{
 pub use holes::{Hole, HoleKind};
 pub use mentions::Mention;
 pub use rendering::{Rendering, Substitution};
-use syntax::{Expression, Operator, Piece};
+use syntax::{Expression, Piece};
 
 /// A parsed template. It owns its text.
 #[derive(Debug, Clone)]
@@ -54,8 +54,6 @@ pub struct Variable {
     pub name: String,
     /// The default of the first use; `None` makes the variable a required one.
     pub default: Option<String>,
-    /// The first use has an empty default, which counts as none: `${V:=}`.
-    pub empty_default: bool,
     /// The lines of the uses, from 1, each once and in order.
     pub lines: Vec<usize>,
 }
@@ -123,7 +121,6 @@ impl Template {
             .map(|(variable, _)| MissingVariable {
                 name: variable.name.clone(),
                 lines: variable.lines.clone(),
-                empty_default: variable.empty_default,
             })
             .collect();
         if missing.is_empty() {
@@ -160,8 +157,6 @@ impl Template {
         Variable {
             name: self.names[expression.name].clone(),
             default: (!default.is_empty()).then(|| String::from_utf8_lossy(&default).into_owned()),
-            empty_default: default.is_empty()
-                && matches!(expression.operator, Operator::Default(_)),
             lines: Vec::new(),
         }
     }

@@ -1,0 +1,112 @@
+//! Downloads that take their time: a bar on a terminal, elsewhere one plain line for each.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+
+use super::{bar, write_line};
+
+/// Nothing is shown of downloads that are faster.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The downloads under way.
+#[derive(Debug, Default)]
+pub struct Downloads(Mutex<BTreeMap<u64, Active>>);
+
+#[derive(Debug)]
+struct Active {
+    begun: Instant,
+    label: String,
+    received: u64,
+    total: Option<u64>,
+    /// Off a terminal: its line was written.
+    told: bool,
+}
+
+/// How far a download is.
+#[derive(Debug, Clone, Copy)]
+pub struct State<'a> {
+    /// What is downloaded.
+    pub label: &'a str,
+    /// Bytes so far.
+    pub received: u64,
+    /// Bytes in all, where known.
+    pub total: Option<u64>,
+}
+
+impl Downloads {
+    /// Takes notice of a download; `None` when it is over.
+    pub fn note(&self, id: u64, state: Option<State>) {
+        let mut all = self.0.lock().expect("no holder of the lock panics");
+        match state {
+            None => drop(all.remove(&id)),
+            Some(state) => {
+                let active = all.entry(id).or_insert_with(|| Active::new(state.label));
+                (active.received, active.total) = (state.received, state.total);
+            }
+        }
+        match io::stderr().is_terminal() {
+            true => show_bar(&all),
+            false => tell(&mut all),
+        }
+    }
+}
+
+impl Active {
+    fn new(label: &str) -> Self {
+        Self {
+            begun: Instant::now(),
+            label: label.to_owned(),
+            received: 0,
+            total: None,
+            told: false,
+        }
+    }
+
+    fn is_slow(&self) -> bool {
+        self.begun.elapsed() >= PATIENCE
+    }
+}
+
+/// One bar for all that are slow, as a terminal has one last line.
+fn show_bar(all: &BTreeMap<u64, Active>) {
+    let slow: Vec<&Active> = all.values().filter(|active| active.is_slow()).collect();
+    let mut slot = bar();
+    let Some((first, others)) = slow.split_first() else {
+        if let Some(bar) = slot.take_if(|_| all.is_empty()) {
+            bar.finish_and_clear();
+        }
+        return;
+    };
+    let bar = slot.get_or_insert_with(|| {
+        let style = ProgressStyle::with_template("{msg} [{bar:30}] {bytes} of {total_bytes}");
+        ProgressBar::new(0).with_style(style.expect("the template is valid"))
+    });
+    bar.set_message(match others.len() {
+        0 => format!("Downloading {}", first.label),
+        more => format!("Downloading {} and {more} more", first.label),
+    });
+    let received = slow.iter().map(|active| active.received).sum();
+    let total = slow
+        .iter()
+        .map(|active| active.total.unwrap_or(active.received))
+        .sum();
+    bar.set_length(total);
+    bar.set_position(received);
+}
+
+fn tell(all: &mut BTreeMap<u64, Active>) {
+    for active in all
+        .values_mut()
+        .filter(|active| active.is_slow() && !active.told)
+    {
+        active.told = true;
+        let size = active
+            .total
+            .map_or_else(String::new, |total| format!(" ({})", HumanBytes(total)));
+        write_line(&format!("Downloading {}{size}", active.label));
+    }
+}

@@ -1,5 +1,7 @@
 //! Repositories: a stand-in for GitHub at the socket, folders on disk, and what is embedded.
 
+#[path = "repository/cache.rs"]
+mod cache;
 #[path = "repository/embedded.rs"]
 mod embedded;
 #[path = "repository/github.rs"]

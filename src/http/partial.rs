@@ -6,7 +6,9 @@
 use std::sync::{Mutex, MutexGuard};
 
 use ::http::StatusCode;
-use ::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE};
+use ::http::header::{
+    ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, IF_RANGE, RANGE,
+};
 use reqwest::{RequestBuilder, Response};
 
 use super::{Cause, Error, Reason, header};
@@ -56,7 +58,7 @@ impl Partial {
         let takes_ranges = response.status() == StatusCode::PARTIAL_CONTENT
             || header(headers, ACCEPT_RANGES) == Some("bytes");
         // Where the client decodes a body, it takes the length away, for that is the length of the encoded one.
-        let is_as_sent = response.content_length().is_some();
+        let is_as_sent = headers.contains_key(CONTENT_LENGTH);
         let etag = header(headers, ETAG).filter(|etag| etag.starts_with('"'));
         if let Some(etag) = etag
             && takes_ranges

@@ -28,6 +28,7 @@ mod write_to;
 #[path = "../support"]
 mod support {
     pub mod github;
+    pub mod random;
 }
 
 #[path = "../support/binaries.rs"]

@@ -19,6 +19,8 @@ use std::thread::JoinHandle;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
+use super::random::Random;
+
 /// The stand-in; it stops when this is dropped.
 pub struct GitHub {
     proxy_url: String,
@@ -38,6 +40,9 @@ pub struct Request {
     pub authorization: Option<String>,
     pub user_agent: String,
     pub accept: String,
+    pub range: Option<String>,
+    pub if_range: Option<String>,
+    pub if_none_match: Option<String>,
 }
 
 impl Request {
@@ -60,6 +65,8 @@ pub enum Failure {
     RedirectTo(String),
     /// The connection ends in the middle of the body.
     Cut,
+    /// So, and the next answer is that of a file that has changed meanwhile.
+    CutAndChanged,
 }
 
 #[derive(Default)]
@@ -70,6 +77,9 @@ struct State {
     requests: Vec<Request>,
     refused_hosts: Vec<String>,
     last_id: u64,
+    chaos: Option<(Random, usize)>,
+    /// Goes into the ETags of files.
+    edition: u64,
 }
 
 #[derive(Default)]
@@ -246,6 +256,11 @@ impl GitHub {
     pub fn fail(&self, url_part: &str, failure: Failure, times: usize) {
         let failure = (url_part.to_owned(), failure, times);
         self.state().failures.push(failure);
+    }
+
+    /// Lets so many of a hundred requests fail, each in a way of its own.
+    pub fn fail_at_random(&self, random: Random, percent: usize) {
+        self.state().chaos = Some((random, percent));
     }
 
     /// Returns the requests so far.

@@ -18,6 +18,11 @@ impl Random {
         Self(salt)
     }
 
+    /// Starts from a number, such as another source has given.
+    pub fn from_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

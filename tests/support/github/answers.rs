@@ -10,10 +10,12 @@ use axum::response::Response;
 use base64::Engine;
 use capictl::http::Url;
 use http::header;
+use futures::StreamExt as _;
+use http_body_util::BodyExt as _;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::{Failure, Release, Repository, Request, State};
+use super::{Failure, Random, Release, Repository, Request, State};
 
 const OBJECTS: &str = "https://objects.githubusercontent.com";
 const RAW: &str = "https://raw.githubusercontent.com";
@@ -22,11 +24,22 @@ const API: &str = "https://api.github.com";
 pub fn router(state: Arc<Mutex<State>>) -> Router {
     Router::new().fallback(move |request: HttpRequest| {
         let state = state.clone();
-        async move { answer(&mut state.lock().unwrap(), &request) }
+        async move {
+            let answer = answer(&mut state.lock().unwrap(), &request);
+            match answer {
+                Answer::Whole(response) => response,
+                Answer::Cut(response) => cut(response).await,
+            }
+        }
     })
 }
 
-fn answer(state: &mut State, request: &HttpRequest) -> Response {
+enum Answer {
+    Whole(Response),
+    Cut(Response),
+}
+
+fn answer(state: &mut State, request: &HttpRequest) -> Answer {
     let header = |name| {
         let value = request.headers().get(name)?;
         Some(value.to_str().unwrap().to_owned())
@@ -37,23 +50,45 @@ fn answer(state: &mut State, request: &HttpRequest) -> Response {
         authorization: header(header::AUTHORIZATION),
         user_agent: header(header::USER_AGENT).unwrap_or_default(),
         accept: header(header::ACCEPT).unwrap_or_default(),
+        range: header(header::RANGE),
+        if_range: header(header::IF_RANGE),
+        if_none_match: header(header::IF_NONE_MATCH),
     };
     state.requests.push(request.clone());
     match take_failure(state, &request) {
-        Some(Failure::Cut) => cut(succeed(state, &request)),
-        Some(failure) => fail(&failure),
-        None => succeed(state, &request),
+        Some(Failure::Cut) => Answer::Cut(succeed(state, &request)),
+        Some(Failure::CutAndChanged) => {
+            let response = succeed(state, &request);
+            state.edition += 1;
+            Answer::Cut(response)
+        }
+        Some(failure) => Answer::Whole(fail(&failure)),
+        None => Answer::Whole(succeed(state, &request)),
     }
 }
 
 fn take_failure(state: &mut State, request: &Request) -> Option<Failure> {
     let url = request.url();
-    let (_, failure, times) = state
+    let planned = state
         .failures
         .iter_mut()
-        .find(|(part, _, times)| *times > 0 && url.contains(part.as_str()))?;
-    *times -= 1;
-    Some(failure.clone())
+        .find(|(part, _, times)| *times > 0 && url.contains(part.as_str()));
+    if let Some((_, failure, times)) = planned {
+        *times -= 1;
+        return Some(failure.clone());
+    }
+    let (random, percent) = state.chaos.as_mut()?;
+    (random.below(100) < *percent).then(|| any_failure(random))
+}
+
+fn any_failure(random: &mut Random) -> Failure {
+    let codes = [400, 401, 403, 404, 429, 500, 502, 503, 504];
+    match random.below(codes.len() + 4) {
+        0 | 1 => Failure::Cut,
+        2 => Failure::CutAndChanged,
+        3 => Failure::RetryAfter(503, 0),
+        other => Failure::Status(codes[other - 4]),
+    }
 }
 
 fn fail(failure: &Failure) -> Response {
@@ -63,7 +98,7 @@ fn fail(failure: &Failure) -> Response {
         }
         Failure::RateLimit => message(403, "API rate limit exceeded for 192.0.2.1."),
         Failure::RedirectTo(target) => redirect(target),
-        Failure::Cut => unreachable!("this needs the real answer"),
+        Failure::Cut | Failure::CutAndChanged => unreachable!("these need the real answer"),
     };
     let headers = response.headers_mut();
     match failure {
@@ -80,13 +115,20 @@ fn fail(failure: &Failure) -> Response {
     response
 }
 
-/// Announces the whole body, sends none of it, and drops the connection.
-fn cut(response: Response) -> Response {
-    let (mut parts, _) = response.into_parts();
-    parts.headers.insert(header::CONTENT_LENGTH, 1_000.into());
-    let broken = std::io::Error::other("cut");
-    let pieces = [Ok("the beginning"), Err(broken)];
-    let body = Body::from_stream(futures::stream::iter(pieces));
+/// Announces the whole body, sends half of it, and drops the connection.
+async fn cut(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let length = body.len().max(1);
+    parts.headers.insert(header::CONTENT_LENGTH, length.into());
+    let half = body.slice(..body.len() / 2);
+    let end = async {
+        // What is there is sent while nothing more is ready.
+        tokio::task::yield_now().await;
+        Err(std::io::Error::other("cut"))
+    };
+    let pieces = futures::stream::iter([Ok(half)]).chain(futures::stream::once(end));
+    let body = Body::from_stream(pieces);
     Response::from_parts(parts, body)
 }
 
@@ -104,10 +146,24 @@ fn succeed(state: &State, request: &Request) -> Response {
         "files.example" => stranger(state, &segments),
         "github.com" => page(state, &segments),
         "raw.githubusercontent.com" => raw(state, &segments),
-        "objects.githubusercontent.com" => object(state, &segments),
+        "objects.githubusercontent.com" => object(state, request, &segments),
         host => panic!("no certificate is for {host}"),
     }
+    .map(|response| revalidate(request, response))
     .unwrap_or_else(|| message(404, "Not Found"))
+}
+
+/// Nothing is sent again of an answer that has not changed.
+fn revalidate(request: &Request, response: Response) -> Response {
+    let etag = response.headers().get(header::ETAG);
+    let etag = etag.and_then(|etag| etag.to_str().ok());
+    if etag.is_some() && etag == request.if_none_match.as_deref() {
+        let mut unchanged = respond(304, "application/json", "");
+        let etag = response.headers()[header::ETAG].clone();
+        unchanged.headers_mut().insert(header::ETAG, etag);
+        return unchanged;
+    }
+    response
 }
 
 /// github.com does not know tokens: what is private does not exist there.
@@ -178,7 +234,8 @@ fn raw(state: &State, segments: &[&str]) -> Option<Response> {
     Some(respond(200, "text/plain; charset=utf-8", bytes.to_vec()))
 }
 
-fn object(state: &State, segments: &[&str]) -> Option<Response> {
+/// Sends a file, or the rest of it that is asked for.
+fn object(state: &State, request: &Request, segments: &[&str]) -> Option<Response> {
     let [_, id] = segments else { return None };
     let asset = state
         .repositories
@@ -186,11 +243,26 @@ fn object(state: &State, segments: &[&str]) -> Option<Response> {
         .flat_map(|repository| &repository.releases)
         .flat_map(|release| &release.assets)
         .find(|asset| asset.id.to_string() == *id)?;
-    Some(respond(
-        200,
-        "application/octet-stream",
-        asset.bytes.clone(),
-    ))
+    let (etag, bytes) = (format!("\"{}-{}\"", asset.id, state.edition), &asset.bytes);
+    let range = request.range.as_deref().and_then(|range| {
+        let from = range.strip_prefix("bytes=")?.strip_suffix('-')?;
+        from.parse().ok().filter(|from| *from < bytes.len())
+    });
+    let is_same = request.if_range.as_ref() == Some(&etag);
+    let mut response = match range.filter(|_| is_same) {
+        Some(from) => {
+            let mut part = respond(206, "application/octet-stream", bytes[from..].to_vec());
+            let place = format!("bytes {from}-{}/{}", bytes.len() - 1, bytes.len());
+            let headers = part.headers_mut();
+            headers.insert(header::CONTENT_RANGE, place.parse().unwrap());
+            part
+        }
+        None => respond(200, "application/octet-stream", bytes.clone()),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, etag.parse().unwrap());
+    headers.insert(header::ACCEPT_RANGES, "bytes".parse().unwrap());
+    Some(response)
 }
 
 fn api(state: &State, request: &Request, segments: &[&str], query: &str) -> Option<Response> {
@@ -390,7 +462,14 @@ fn redirect(target: &str) -> Response {
 }
 
 fn json_answer(value: &Value) -> Response {
-    respond(200, "application/json; charset=utf-8", value.to_string())
+    let text = value.to_string();
+    let digest = text.bytes().fold(0_u64, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    let mut response = respond(200, "application/json; charset=utf-8", text);
+    let etag = format!("\"{digest:x}\"").parse().unwrap();
+    response.headers_mut().insert(header::ETAG, etag);
+    response
 }
 
 fn message(code: u16, text: &str) -> Response {

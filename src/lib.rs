@@ -6,7 +6,7 @@
 //! cli          clap: one file per command; takes arguments apart, calls one operation, prints its result
 //!  └ ops       one operation per file: options in, value out; may report status, never prints data
 //!     ├ config       config file, environment, catalogue of providers, variables
-//!     ├ repository   provider releases: local folders, GitHub; versions, files, overrides
+//!     ├ repository   provider releases: GitHub, GitLab, folders; versions, files, overrides
 //!     ├ cluster      a connected cluster: client, apply, inventory, cert-manager, waits
 //!     ├ controllers  what `run-local` runs: reconcilers, election, metrics, probes
 //!     └ components   a provider's manifest: images, namespaces, labels, order      (pure)

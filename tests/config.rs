@@ -315,3 +315,35 @@ async fn the_verbosity_must_be_a_number() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn what_gitlab_and_go_proxies_need_comes_from_where_clusterctl_has_it() {
+    let home = Home::new();
+    let token = |config: &Config| config.gitlab_token().map(|token| token.expose().to_owned());
+    let text = "gitlab-access-token: file\nGOPROXY: https://proxy.example\n";
+    let config = home.config(text, &[]).await;
+    assert_eq!(token(&config).as_deref(), Some("file"));
+    assert_eq!(config.environment().go_proxy(), None);
+    let variables = [
+        ("GITLAB_ACCESS_TOKEN", " environment\n"),
+        ("GOPROXY", "off"),
+    ];
+    let config = home.config(text, &variables).await;
+    assert_eq!(token(&config).as_deref(), Some("environment"));
+    assert_eq!(config.environment().go_proxy(), Some("off"));
+    let config = home.config("", &[("GITLAB_ACCESS_TOKEN", "")]).await;
+    assert_eq!(token(&config), None);
+}
+
+#[tokio::test]
+async fn the_overrides_folder_may_be_at_home() {
+    let home = Home::new();
+    let config = home.config("overridesFolder: ~/mine\n", &[]).await;
+    let folder = config.overrides_folder().unwrap().unwrap();
+    assert_eq!(folder, home.path().join("mine"));
+    let config = home.config("overridesFolder: $NONE/mine\n", &[]).await;
+    insta::assert_snapshot!(
+        home.explain(&config.overrides_folder().unwrap_err()),
+        @"cannot use the path in `overridesFolder`: `$NONE` leads nowhere: the environment variable `NONE` is not set"
+    );
+}

@@ -1,11 +1,17 @@
-//! Repositories: a stand-in for GitHub at the socket, folders on disk, and what is embedded.
+//! Repositories: a stand-in for GitHub and GitLab at the socket, folders on disk and on the web, and what is embedded.
 
 #[path = "repository/cache.rs"]
 mod cache;
 #[path = "repository/embedded.rs"]
 mod embedded;
+#[path = "repository/folder.rs"]
+mod folder;
 #[path = "repository/github.rs"]
 mod github;
+#[path = "repository/gitlab.rs"]
+mod gitlab;
+#[path = "repository/goproxy.rs"]
+mod goproxy;
 #[path = "repository/http.rs"]
 mod http;
 #[path = "repository/local.rs"]

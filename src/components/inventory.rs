@@ -39,6 +39,7 @@ mod tests {
             name: "aws".into(),
             provider_type: ProviderType::InfrastructureProvider,
             url: "https://example.com".into(),
+            repository_type: None,
         };
         let object = inventory_object(&provider, "v2.1.0", "capa-system");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the environment says of the way to the management cluster.
+//! What the environment says of the way to the management cluster and to releases.
 
 use std::path::PathBuf;
 
@@ -25,6 +25,11 @@ impl Environment {
         [env::NO_PROXY, env::NO_PROXY_LOWER]
             .into_iter()
             .find_map(|name| self.get_non_empty(name))
+    }
+
+    /// Returns the Go module proxies that may be asked for versions.
+    pub fn go_proxy(&self) -> Option<&str> {
+        self.get_non_empty(env::GOPROXY)
     }
 
     /// Tells whether ClusterClasses are to be used, which need a newer API server. Only the environment counts here, as

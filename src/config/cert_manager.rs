@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::env::Environment;
-use super::expand::expand;
+use super::paths::Surroundings;
+use super::providers::parse_repository_type;
 use super::values::{parse_bool, text_field};
+use crate::model::RepositoryType;
 
 /// The release that is installed unless the configuration says otherwise.
 const VERSION: &str = "v1.21.1";
@@ -20,6 +21,8 @@ const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 pub struct CertManager {
     /// Address of the manifest, as providers have it.
     pub url: String,
+    /// What kind of server that is, see [`crate::model::Provider`].
+    pub repository_type: Option<RepositoryType>,
     /// The version to fetch and to record, whatever the URL says.
     pub version: String,
     /// How long to wait until it works.
@@ -32,6 +35,7 @@ impl Default for CertManager {
     fn default() -> Self {
         Self {
             url: URL.into(),
+            repository_type: None,
             version: VERSION.into(),
             timeout: TIMEOUT,
             externally_provisioned: false,
@@ -43,7 +47,7 @@ impl Default for CertManager {
 ///
 /// # Errors
 /// Every fault, a line each.
-pub fn parse(section: &Value, environment: &Environment) -> Result<CertManager, Vec<String>> {
+pub fn parse(section: &Value, surroundings: &Surroundings<'_>) -> Result<CertManager, Vec<String>> {
     let Value::Object(fields) = section else {
         return Err(vec!["it must be a map".into()]);
     };
@@ -56,20 +60,32 @@ pub fn parse(section: &Value, environment: &Environment) -> Result<CertManager, 
         })
     };
     let url = text("url", URL).and_then(|url: String| {
-        expand(&url, environment).map_err(|error| format!("`url`: {error}"))
+        surroundings
+            .resolve_address(&url)
+            .map_err(|error| format!("`url`: {error}"))
     });
+    let repository_type = parse_repository_type(fields);
     let version = text("version", VERSION);
     let timeout = parse_timeout(fields);
     let external = parse_externally_provisioned(fields);
-    match (url, version, timeout, external) {
-        (Ok(url), Ok(version), Ok(timeout), Ok(externally_provisioned)) => Ok(CertManager {
-            url,
-            version,
-            timeout,
-            externally_provisioned,
-        }),
-        (url, version, timeout, external) => {
-            let faults = [url.err(), version.err(), timeout.err(), external.err()];
+    match (url, repository_type, version, timeout, external) {
+        (Ok(url), Ok(repository_type), Ok(version), Ok(timeout), Ok(externally_provisioned)) => {
+            Ok(CertManager {
+                url,
+                repository_type,
+                version,
+                timeout,
+                externally_provisioned,
+            })
+        }
+        (url, repository_type, version, timeout, external) => {
+            let faults = [
+                url.err(),
+                repository_type.err(),
+                version.err(),
+                timeout.err(),
+                external.err(),
+            ];
             Err(faults.into_iter().flatten().collect())
         }
     }
@@ -138,7 +154,19 @@ fn seconds_in(unit: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Environment;
     use serde_json::json;
+
+    fn parse(section: &Value) -> Result<CertManager, Vec<String>> {
+        let environment = Environment::from_pairs([("BASE", "/mirror")]);
+        super::parse(
+            section,
+            &Surroundings {
+                environment: &environment,
+                folder: None,
+            },
+        )
+    }
 
     #[test]
     fn go_durations_are_understood() {
@@ -155,18 +183,19 @@ mod tests {
 
     #[test]
     fn what_the_section_lacks_has_defaults() {
-        let parse = |section| parse(&section, &Environment::from_pairs([("BASE", "/mirror")]));
-        assert_eq!(parse(json!({})), Ok(CertManager::default()));
-        let external = parse(json!({
+        assert_eq!(parse(&json!({})), Ok(CertManager::default()));
+        let external = parse(&json!({
             "url": "${BASE}/cert-manager/v1.0.0/cert-manager.yaml",
             "version": "v1.0.0",
             "timeout": "nonsense",
+            "repositorytype": "local",
             "externallyprovisioned": "T"
         }));
         assert_eq!(
             external,
             Ok(CertManager {
                 url: "/mirror/cert-manager/v1.0.0/cert-manager.yaml".into(),
+                repository_type: Some(RepositoryType::Local),
                 version: "v1.0.0".into(),
                 timeout: Duration::from_secs(600),
                 externally_provisioned: true,
@@ -176,11 +205,12 @@ mod tests {
 
     #[test]
     fn every_fault_is_reported() {
-        let section = json!({"url": "${", "version": [], "externallyprovisioned": "yes"});
+        let section = json!({"url": "${", "repositorytype": "ftp", "version": [], "externallyprovisioned": "yes"});
         assert_eq!(
-            parse(&section, &Environment::default()).unwrap_err(),
+            parse(&section).unwrap_err(),
             [
                 "`url`: invalid variable reference at line 1, column 1: no variable name follows the `${`",
+                "`repositoryType`: it must be one of github, gitlab, http, local, not `ftp`",
                 "`version` must be a text",
                 "`externallyProvisioned` must be `true` or `false`"
             ]

@@ -15,6 +15,10 @@ pub const HOME: &str = "HOME";
 pub const LOCALAPPDATA: &str = "LOCALAPPDATA";
 /// Token for GitHub's API. `github-token` in the configuration file does the same.
 pub const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
+/// Token for the API of GitLab. `gitlab-access-token` in the configuration file does the same.
+pub const GITLAB_ACCESS_TOKEN: &str = "GITLAB_ACCESS_TOKEN";
+/// Go module proxies that know the versions of GitHub repositories. Only the environment counts, as with clusterctl.
+pub const GOPROXY: &str = "GOPROXY";
 /// Kubeconfig files, separated by `:`, merged in this order.
 pub const KUBECONFIG: &str = "KUBECONFIG";
 /// Hosts that are reached without a proxy.

@@ -108,6 +108,14 @@ pub enum Error {
         /// Why.
         source: template::Error,
     },
+    /// A path begins at something that is not there.
+    #[error("cannot use the path in {what}: {problem}")]
+    Path {
+        /// Which setting it is.
+        what: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The verbosity is no number.
     #[error("failed to convert CLUSTERCTL_LOG_LEVEL string to an int: `{0}` is not a number")]
     LogLevel(String),
@@ -153,7 +161,9 @@ impl Explain for Error {
             Self::Directory(_) => vec!["name the file within it".into()],
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
-            Self::NotText { .. } | Self::ValuesNotText { .. } | Self::LogLevel(_) => Vec::new(),
+            Self::NotText { .. } | Self::ValuesNotText { .. } | Self::Path { .. } | Self::LogLevel(_) => {
+                Vec::new()
+            }
             Self::ReadValues { .. } => vec!["`--values` takes a path, or `-` for standard input".into()],
             Self::Syntax { source, .. } => source.hints(),
             Self::ValuesSyntax { source, .. } => source.hints(),

@@ -11,6 +11,7 @@ mod file;
 mod folders;
 mod images;
 mod layers;
+mod paths;
 mod providers;
 mod values;
 mod values_file;
@@ -33,6 +34,7 @@ use crate::model::{Provider, ProviderType, Secret};
 use file::ConfigFile;
 use folders::Folders;
 use layers::Layers;
+use paths::Surroundings;
 
 /// The configuration of a run. Its values are not printed, for there may be tokens among them.
 #[derive(Clone)]
@@ -182,7 +184,7 @@ impl Config {
     /// Entries of the configuration are faulty; all of them are reported.
     pub fn providers(&self) -> Result<Vec<Provider>, Error> {
         let custom = self.section("providers", |section| {
-            providers::parse_custom(section, &self.environment)
+            providers::parse_custom(section, &self.surroundings_of_paths())
         })?;
         Ok(providers::merge(
             providers::catalogue(),
@@ -229,7 +231,7 @@ impl Config {
     /// Settings are faulty; all of them are reported.
     pub fn cert_manager(&self) -> Result<CertManager, Error> {
         let settings = self.section("cert-manager", |section| {
-            cert_manager::parse(section, &self.environment)
+            cert_manager::parse(section, &self.surroundings_of_paths())
         })?;
         Ok(settings.unwrap_or_default())
     }
@@ -252,11 +254,25 @@ impl Config {
         };
         let expanded = expand::expand(&folder, &self.environment);
         match expanded {
-            Ok(folder) => Ok(Some(folder.into())),
+            Ok(folder) => {
+                let resolved = self.surroundings_of_paths().resolve_home(&folder);
+                resolved.map(Some).map_err(|problem| Error::Path {
+                    what: "`overridesFolder`",
+                    problem,
+                })
+            }
             Err(source) => Err(Error::Expand {
                 what: "`overridesFolder`",
                 source,
             }),
+        }
+    }
+
+    /// Returns what the paths in the file are relative to.
+    fn surroundings_of_paths(&self) -> Surroundings<'_> {
+        Surroundings {
+            environment: &self.environment,
+            folder: self.file.path.as_deref().and_then(Path::parent),
         }
     }
 
@@ -267,6 +283,15 @@ impl Config {
         self.setting("github-token")
             .filter(|token| !token.trim().is_empty())
             .map(|token| Secret::new(token.trim()))
+    }
+
+    /// Returns the token for GitLab's API: `GITLAB_ACCESS_TOKEN` of the environment, else `gitlab-access-token` of the
+    /// file. An empty token counts as none.
+    pub fn gitlab_token(&self) -> Option<Secret> {
+        let token = self.setting("gitlab-access-token")?;
+        Some(token.trim())
+            .filter(|token| !token.is_empty())
+            .map(Secret::new)
     }
 
     /// Returns the host of the GitHub Enterprise that links may lead to, and the token for it: `GH_HOST` and

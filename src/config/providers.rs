@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::env::Environment;
-use super::{expand::expand, values};
+use super::paths::Surroundings;
+use super::values;
 use crate::http::Url;
 use crate::model::provider::dns1123_subdomain_problem;
-use crate::model::{Provider, ProviderType};
+use crate::model::{Provider, ProviderType, RepositoryType};
 
 /// Name of the one core provider.
 const CORE: &str = "cluster-api";
@@ -28,14 +28,14 @@ pub fn catalogue() -> Vec<Provider> {
 /// Every fault of every entry, a line each.
 pub fn parse_custom(
     section: &Value,
-    environment: &Environment,
+    surroundings: &Surroundings<'_>,
 ) -> Result<Vec<Provider>, Vec<String>> {
     let Value::Array(entries) = section else {
         return Err(vec!["it must be a list of providers".into()]);
     };
     let (mut providers, mut faults) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
-        match parse_entry(entry, environment) {
+        match parse_entry(entry, surroundings) {
             Ok(provider) => providers.push(provider),
             Err(problems) => {
                 let subject = describe_entry(index, entry);
@@ -95,7 +95,7 @@ fn or_unknown(text: String, unknown: &str) -> String {
     }
 }
 
-fn parse_entry(entry: &Value, environment: &Environment) -> Result<Provider, Vec<String>> {
+fn parse_entry(entry: &Value, surroundings: &Surroundings<'_>) -> Result<Provider, Vec<String>> {
     let Value::Object(fields) = entry else {
         return Err(vec![
             "it must be a map with `name`, `type` and `url`".into(),
@@ -103,19 +103,27 @@ fn parse_entry(entry: &Value, environment: &Environment) -> Result<Provider, Vec
     };
     let name = parse_name(fields);
     let provider_type = parse_type(fields);
-    let url = parse_url(fields, environment);
+    let url = parse_url(fields, surroundings);
+    let repository_type = parse_repository_type(fields);
     let pairing = match (&name, &provider_type) {
         (Ok(name), Ok(provider_type)) => ensure_core_name(name, *provider_type),
         _ => Ok(()),
     };
-    match (name, provider_type, url, pairing) {
-        (Ok(name), Ok(provider_type), Ok(url), Ok(())) => Ok(Provider {
+    match (name, provider_type, url, repository_type, pairing) {
+        (Ok(name), Ok(provider_type), Ok(url), Ok(repository_type), Ok(())) => Ok(Provider {
             name,
             provider_type,
             url,
+            repository_type,
         }),
-        (name, provider_type, url, pairing) => {
-            let problems = [name.err(), provider_type.err(), url.err(), pairing.err()];
+        (name, provider_type, url, repository_type, pairing) => {
+            let problems = [
+                name.err(),
+                provider_type.err(),
+                url.err(),
+                repository_type.err(),
+                pairing.err(),
+            ];
             Err(problems.into_iter().flatten().collect())
         }
     }
@@ -140,9 +148,14 @@ fn parse_type(fields: &Map<String, Value>) -> Result<ProviderType, String> {
     })
 }
 
-fn parse_url(fields: &Map<String, Value>, environment: &Environment) -> Result<String, String> {
+fn parse_url(
+    fields: &Map<String, Value>,
+    surroundings: &Surroundings<'_>,
+) -> Result<String, String> {
     let text = values::text_field(fields, "url")?;
-    let url = expand(&text, environment).map_err(|error| format!("`url`: {error}"))?;
+    let url = surroundings
+        .resolve_address(&text)
+        .map_err(|error| format!("`url`: {error}"))?;
     if url.is_empty() {
         return Err("`url` must not be empty".into());
     }
@@ -151,6 +164,22 @@ fn parse_url(fields: &Map<String, Value>, environment: &Environment) -> Result<S
         return Err("`url` is not a valid URL".into());
     }
     Ok(url)
+}
+
+/// Returns what `repositoryType` says, if it is there.
+///
+/// # Errors
+/// It names no type of repository: says so.
+pub(super) fn parse_repository_type(
+    fields: &Map<String, Value>,
+) -> Result<Option<RepositoryType>, String> {
+    let text = values::text_field(fields, "repositoryType")?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse()
+        .map(Some)
+        .map_err(|error| format!("`repositoryType`: {error}"))
 }
 
 /// There is one core provider, and nothing else has its name.
@@ -165,7 +194,19 @@ fn ensure_core_name(name: &str, provider_type: ProviderType) -> Result<(), Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Environment;
     use serde_json::json;
+
+    fn parse_custom(section: &Value) -> Result<Vec<Provider>, Vec<String>> {
+        let environment = Environment::from_pairs([("BASE", "/tmp/x")]);
+        super::parse_custom(
+            section,
+            &Surroundings {
+                environment: &environment,
+                folder: None,
+            },
+        )
+    }
 
     #[test]
     fn the_catalogue_is_sorted_and_valid() {
@@ -180,10 +221,7 @@ mod tests {
         };
         assert_eq!(ProviderType::ALL.map(count), [1, 8, 11, 40, 3, 1, 3]);
         let section = serde_json::to_value(&providers).unwrap();
-        assert_eq!(
-            parse_custom(&section, &Environment::default()).as_ref(),
-            Ok(&providers)
-        );
+        assert_eq!(parse_custom(&section).as_ref(), Ok(&providers));
     }
 
     #[test]
@@ -191,10 +229,9 @@ mod tests {
         let section = json!([
             {"name": "aws", "type": "InfrastructureProvider", "url": "${BASE}/infrastructure-aws/v1.0.0/c.yaml"},
             {"name": "acme", "type": "InfrastructureProvider", "url": "https://a/1"},
-            {"name": "acme", "type": "InfrastructureProvider", "url": "https://a/2", "unknown": []},
+            {"name": "acme", "type": "InfrastructureProvider", "url": "https://a/2", "repositorytype": "gitlab", "unknown": []},
         ]);
-        let environment = Environment::from_pairs([("BASE", "/tmp/x")]);
-        let custom = parse_custom(&section, &environment).unwrap();
+        let custom = parse_custom(&section).unwrap();
         let merged = merge(catalogue(), custom);
         assert_eq!(merged.len(), 68);
         let url_of = |name: &str| {
@@ -206,6 +243,11 @@ mod tests {
         };
         assert_eq!(url_of("aws"), "/tmp/x/infrastructure-aws/v1.0.0/c.yaml");
         assert_eq!(url_of("acme"), "https://a/2");
+        let types: Vec<_> = merged
+            .iter()
+            .filter_map(|provider| provider.repository_type)
+            .collect();
+        assert_eq!(types, [RepositoryType::GitLab]);
         assert!(
             merged.is_sorted_by_key(|provider| (provider.provider_type, provider.name.clone()))
         );
@@ -215,12 +257,12 @@ mod tests {
     fn every_fault_of_every_entry_is_reported() {
         let section = json!([
             {"name": "Aws", "type": "Infrastructure", "url": ""},
-            {"name": "fine", "type": "AddonProvider", "url": "/a/addon-fine/v1.0.0/x.yaml"},
+            {"name": "fine", "type": "AddonProvider", "url": "/a/addon-fine/v1.0.0/x.yaml", "repositorytype": ""},
             "text",
             {"name": "cluster-api", "type": "AddonProvider", "url": "https://a b/"},
-            {"name": "core", "type": "CoreProvider", "url": "${X"},
+            {"name": "core", "type": "CoreProvider", "url": "${X", "repositorytype": "GitHub"},
         ]);
-        let faults = parse_custom(&section, &Environment::default()).unwrap_err();
+        let faults = parse_custom(&section).unwrap_err();
         insta::assert_snapshot!(faults.join("\n"), @r"
         entry 1: error validating configuration for the Infrastructure with name Aws: `name` is not valid: only lower-case letters, digits, `-` and `.` are allowed, each part with a letter or digit at both ends
         entry 1: error validating configuration for the Infrastructure with name Aws: `type` must be one of CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider
@@ -229,6 +271,7 @@ mod tests {
         entry 4: error validating configuration for the AddonProvider with name cluster-api: `url` is not a valid URL
         entry 4: error validating configuration for the AddonProvider with name cluster-api: the name cluster-api is reserved for the CoreProvider
         entry 5: error validating configuration for the CoreProvider with name core: `url`: invalid variable reference at line 1, column 1: `X` is followed neither by `}` nor by an operator
+        entry 5: error validating configuration for the CoreProvider with name core: `repositoryType`: it must be one of github, gitlab, http, local, not `GitHub`
         entry 5: error validating configuration for the CoreProvider with name core: a CoreProvider must have the name cluster-api
         ");
     }

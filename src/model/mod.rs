@@ -6,6 +6,7 @@ pub mod metadata;
 pub mod object;
 pub mod provider;
 pub mod release;
+pub mod repository;
 pub mod secret;
 pub mod version;
 
@@ -13,5 +14,6 @@ pub use metadata::{Metadata, ReleaseSeries};
 pub use object::Object;
 pub use provider::{Provider, ProviderReference, ProviderType};
 pub use release::EmbeddedRelease;
+pub use repository::RepositoryType;
 pub use secret::Secret;
 pub use version::{Contract, Version};

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::RepositoryType;
 use crate::error::Explain;
 
 /// The name of the one core provider, Cluster API itself.
@@ -116,6 +117,13 @@ pub struct Provider {
     pub provider_type: ProviderType,
     /// Where its releases are: the components file of a version, or of `latest`.
     pub url: String,
+    /// What kind of server that is; guessed from the URL when nobody says.
+    #[serde(
+        rename = "repositoryType",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub repository_type: Option<RepositoryType>,
 }
 
 impl Provider {

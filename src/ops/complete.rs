@@ -58,7 +58,7 @@ fn open_at_hand(
 ) -> Option<ProviderRepository> {
     let provider = session.config.provider(provider_type, name).ok()?;
     let settings = session.repository_settings().ok()?;
-    let opened = ProviderRepository::open(&provider.label(), &provider.url, &settings);
+    let opened = ProviderRepository::of(&provider, &settings);
     opened.ok().filter(ProviderRepository::is_at_hand)
 }
 

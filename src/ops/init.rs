@@ -255,8 +255,12 @@ async fn fetch_cert_manager(
     config: &CertManager,
 ) -> Result<components::CertManager> {
     let fetched = async {
-        let repository =
-            ProviderRepository::open(cert_manager_state::NAMESPACE, &config.url, settings)?;
+        let repository = ProviderRepository::open_as(
+            cert_manager_state::NAMESPACE,
+            &config.url,
+            config.repository_type,
+            settings,
+        )?;
         let file = repository
             .fetch(&config.version, repository.components_file())
             .await?;

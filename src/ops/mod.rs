@@ -24,6 +24,7 @@ use crate::error::{Failure, Result};
 use crate::http::Http;
 use crate::model::ProviderType;
 use crate::repository::fetcher::Fetcher;
+use crate::repository::goproxy::GoProxy;
 use crate::repository::store::Store;
 use crate::repository::{Enterprise, Settings};
 use crate::ui::Ui;
@@ -75,6 +76,13 @@ impl Session {
         let enterprise = enterprise.map(|(host, token)| Enterprise { host, token });
         Ok(settings
             .with_embedded([mailgun::RELEASE])
+            .with_gitlab_token(self.config.gitlab_token())
+            .with_go_proxy(
+                self.config
+                    .environment()
+                    .go_proxy()
+                    .and_then(GoProxy::parse),
+            )
             .with_enterprise(enterprise))
     }
 

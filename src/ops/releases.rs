@@ -41,7 +41,7 @@ impl Release {
     ) -> Result<Self> {
         let reference: ProviderReference = argument.parse()?;
         let provider = session.config.provider(provider_type, &reference.name)?;
-        let repository = ProviderRepository::open(&provider.label(), &provider.url, settings)?;
+        let repository = ProviderRepository::of(&provider, settings)?;
         let version = match reference.version {
             Some(version) => version,
             None => repository.default_version().await?,

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use super::Release;
 use super::github::Asset;
 
-/// The answers of GitHub. Clones share them.
+/// The answers of servers. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Cache(Arc<Answers>);
 
@@ -18,11 +18,13 @@ pub(super) struct Cache(Arc<Answers>);
 struct Answers {
     releases: OnceMap<Arc<[Release]>>,
     assets: OnceMap<Asset>,
+    texts: OnceMap<Arc<str>>,
     token_refused: AtomicBool,
+    gitlab_token_refused: AtomicBool,
 }
 
 impl Cache {
-    /// The releases of a repository, by `owner/repository`.
+    /// The releases of a repository, by its URL.
     pub(super) fn releases(&self) -> &OnceMap<Arc<[Release]>> {
         &self.0.releases
     }
@@ -30,6 +32,16 @@ impl Cache {
     /// The files of releases, by URL.
     pub(super) fn assets(&self) -> &OnceMap<Asset> {
         &self.0.assets
+    }
+
+    /// The files of other servers than GitHub, by URL.
+    pub(super) fn texts(&self) -> &OnceMap<Arc<str>> {
+        &self.0.texts
+    }
+
+    /// Tells whether GitLab refuses a token for the first time, so that a user reads it once.
+    pub(super) fn is_first_refusal_of_gitlab(&self) -> bool {
+        !self.0.gitlab_token_refused.swap(true, Ordering::Relaxed)
     }
 
     /// Tells whether a token is refused for the first time, so that a user reads it once.

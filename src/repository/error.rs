@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::fetcher;
+use super::{fetcher, folder, gitlab};
 use crate::error::{Explain, suggest};
 use crate::http;
 
@@ -270,6 +270,12 @@ pub enum Reason {
         /// The URL.
         url: String,
     },
+    /// GitLab gives nothing.
+    #[error(transparent)]
+    GitLab(#[from] gitlab::Refusal),
+    /// A folder on the web gives nothing.
+    #[error(transparent)]
+    HttpFolder(#[from] folder::Refusal),
     /// No connection, or another refusal.
     #[error(transparent)]
     Http(http::Error),
@@ -297,6 +303,8 @@ impl Reason {
             | Self::MissingReference { .. }
             | Self::MissingContents { .. }
             | Self::MissingPath { .. } => true,
+            Self::GitLab(refusal) => refusal.is_not_found(),
+            Self::HttpFolder(refusal) => refusal.is_not_found(),
             Self::Http(error) => error.is_not_found(),
             _ => false,
         }
@@ -364,6 +372,8 @@ impl Reason {
             Self::Token(error) => vec![refused_token_hint(
                 error.status().map_or("", |status| &status.url),
             )],
+            Self::GitLab(refusal) => refusal.hints(),
+            Self::HttpFolder(refusal) => refusal.hints(),
             Self::Http(error) => error.hints(),
             Self::Offline { .. } => vec![
                 "run the command once without `--offline`; `capictl cache list` shows what is there".into(),

@@ -1,16 +1,19 @@
-//! Repositories in GitHub releases: `https://github.com/{owner}/{repository}/releases/{version}/{file}`.
+//! Repositories in GitHub releases: `https://github.com/{owner}/{repository}/releases/{version}/{file}`, or `download/` before
+//! the version, as the address of a file has it.
 //!
 //! A pinned version is fetched by its plain download URLs, which have no rate limit. The API comes in for `latest`, and
-//! for private repositories, whose assets only the API gives out.
+//! for private repositories, whose assets only the API gives out. Where the user has set `GOPROXY`, that is asked for versions
+//! before the API.
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::server::{BINARY, JSON, Server, decode};
-use super::{Error, File, METADATA_FILE, Reason, Release, Settings};
-use crate::http::{Get, Url};
-use crate::model::Version;
+use super::{
+    Error, File, LATEST, METADATA_FILE, Reason, Release, Settings, tag_of, unescaped_segments,
+};
+use crate::http::{Get, Url, display_url};
 
 /// Most releases on one page of the API.
 const PAGE_SIZE: u32 = 100;
@@ -54,12 +57,13 @@ struct ApiAsset {
 }
 
 impl GitHub {
-    /// Takes the URL of a provider apart; its host is known to be `github.com`.
+    /// Takes the URL of a provider apart; its host is known to be GitHub's.
     pub(super) fn parse(url: &Url) -> Result<Self, Error> {
-        let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+        let segments = unescaped_segments(url);
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let invalid = |problem: &str| {
             Error::InvalidUrl {
-            url: url.to_string(),
+            url: display_url(url),
             problem: problem.to_owned(),
             hint: "a GitHub repository should be in the form \
                 https://github.com/{owner}/{Repository}/releases/{latest|version-tag}/{componentsClient.yaml}"
@@ -67,8 +71,19 @@ impl GitHub {
         }
         };
         match segments[..] {
-            [_, _, "releases", "download", ..] => {
-                Err(invalid("it has `download/` before the version"))
+            [owner, repository, "releases", LATEST, "download", file]
+            | [owner, repository, "releases", "download", LATEST, file]
+                if ![owner, repository, file].contains(&"") =>
+            {
+                Ok(Self::new(owner, repository, LATEST, file))
+            }
+            [owner, repository, "releases", "download", version, file]
+                if ![owner, repository, version, file].contains(&"") =>
+            {
+                Ok(Self::new(owner, repository, version, file))
+            }
+            [_, _, "releases", "download" | "tag", ..] => {
+                Err(invalid("it names no file of a release"))
             }
             [owner, repository, "releases", version, .., file]
                 if ![owner, repository, version, file].contains(&"") =>
@@ -109,11 +124,14 @@ impl GitHub {
         settings
             .cache
             .releases()
-            .get_or_try_make(&self.slug(), self.list_releases(settings))
+            .get_or_try_make(&self.location(), self.list_releases(settings))
             .await
     }
 
     async fn list_releases(&self, settings: &Settings) -> Result<Arc<[Release]>, Reason> {
+        if let Some(releases) = self.ask_go_proxy(settings).await {
+            return Ok(releases.into());
+        }
         let mut releases = Vec::new();
         let api = self.server.api();
         let first = format!("{api}/repos/{}/releases?per_page={PAGE_SIZE}", self.slug());
@@ -132,6 +150,16 @@ impl GitHub {
             );
         }
         Ok(releases.into())
+    }
+
+    /// The names of repositories at an enterprise are not for others.
+    async fn ask_go_proxy(&self, settings: &Settings) -> Option<Vec<Release>> {
+        let proxy = settings.go_proxy.as_ref()?;
+        if !self.server.is_dot_com() {
+            return None;
+        }
+        let module = format!("{}/{}", self.server.host(), self.slug());
+        proxy.releases(&settings.fetcher, &module).await
     }
 
     /// Reads a file of a release.
@@ -170,16 +198,8 @@ impl GitHub {
 
     /// Returns the tag of a version where the releases are known already, for tags without a leading `v`.
     fn tag_of(&self, settings: &Settings, version: &str) -> String {
-        let known = settings.cache.releases().peek(&self.slug());
-        let releases = known.as_deref().unwrap_or_default();
-        let literal = releases.iter().any(|release| release.tag == version);
-        match version.parse::<Version>() {
-            Ok(wanted) if !literal => releases
-                .iter()
-                .find(|release| release.version == wanted)
-                .map_or_else(|| version.to_owned(), |release| release.tag.clone()),
-            _ => version.to_owned(),
-        }
+        let known = settings.cache.releases().peek(&self.location());
+        tag_of(known.as_deref().unwrap_or_default(), version)
     }
 
     fn download_url(&self, tag: &str, file: &str) -> String {
@@ -313,6 +333,24 @@ mod tests {
             parse("https://github.com/o/r/releases/v1.0.0/a/b/c.yaml").unwrap(),
             GitHub::new("o", "r", "v1.0.0", "c.yaml")
         );
+        assert_eq!(
+            parse("https://github.com/o/r/releases/v1.0.0%2B1/c.yaml").unwrap(),
+            GitHub::new("o", "r", "v1.0.0+1", "c.yaml")
+        );
+    }
+
+    #[test]
+    fn the_address_of_a_download_is_understood() {
+        for (path, version) in [
+            ("download/v0.1.0/c.yaml", "v0.1.0"),
+            ("latest/download/c.yaml", "latest"),
+            ("download/latest/c.yaml", "latest"),
+        ] {
+            assert_eq!(
+                parse(&format!("https://github.com/o/r/releases/{path}")).unwrap(),
+                GitHub::new("o", "r", version, "c.yaml")
+            );
+        }
     }
 
     #[test]
@@ -321,7 +359,9 @@ mod tests {
             ("o/r/releases/v1.0.0", "not the address"),
             ("o/r/releases/v1.0.0/", "not the address"),
             ("o/r/tree/v1.0.0/c.yaml", "not the address"),
-            ("o/r/releases/download/v1.0.0/c.yaml", "`download/`"),
+            ("o/r/releases/download/v1.0.0", "names no file"),
+            ("o/r/releases/download/v1.0.0/", "names no file"),
+            ("o/r/releases/tag/v1.0.0", "names no file"),
             ("", "not the address"),
         ] {
             let error = parse(&format!("https://github.com/{path}")).unwrap_err();

@@ -1,7 +1,9 @@
-//! Repositories in a local folder: `{base}/{provider label}/{version}/{file}`.
+//! Repositories in a local folder: `{base}/{provider label}/{version}/{file}`, as a path or a `file:` URL.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+
+use percent_encoding::percent_decode_str;
 
 use super::{Error, File, LATEST, Reason, Release, disk};
 use crate::http::Url;
@@ -26,7 +28,7 @@ impl Local {
                 "the address of a local repository is `/{{folder}}/{label}/{{version or latest}}/{{file}}`"
             ),
         };
-        let path = path_of(url).ok_or_else(|| invalid("it is not an absolute path".into()))?;
+        let path = path_of(url).map_err(&invalid)?;
         let version_folder = path.parent().unwrap_or(&path);
         let folder = version_folder.parent().unwrap_or(version_folder);
         let names = [&path, version_folder, folder].map(name_of);
@@ -122,12 +124,50 @@ fn name_of(path: &Path) -> Option<&str> {
 }
 
 /// Returns the path of a `file:` URL, or the text itself when it is an absolute path.
-fn path_of(url: &str) -> Option<PathBuf> {
-    let path = match url.strip_prefix("file:") {
-        Some(_) => Url::parse(url).ok()?.to_file_path().ok()?,
-        None => PathBuf::from(url),
+fn path_of(address: &str) -> Result<PathBuf, String> {
+    let path = match windows_path(address) {
+        Some(path) if cfg!(windows) => PathBuf::from(path),
+        Some(_) => return Err("it is a path of Windows, and this is another system".into()),
+        None if address.starts_with("file:") => path_of_url(address)?,
+        None => PathBuf::from(address),
     };
-    path.is_absolute().then_some(path)
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("it is not an absolute path".into())
+    }
+}
+
+fn path_of_url(address: &str) -> Result<PathBuf, String> {
+    let url = Url::parse(address).map_err(|error| format!("it is not a valid URL ({error})"))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("`?` and `#` are written `%3F` and `%23` in a `file:` URL".into());
+    }
+    match (url.to_file_path(), url.host_str()) {
+        (Ok(path), _) => Ok(path),
+        (Err(()), Some(host)) => Err(format!(
+            "it is not an absolute path: `{host}` is taken for a host, three slashes go before a path"
+        )),
+        (Err(()), None) => Err("it is not an absolute path".into()),
+    }
+}
+
+/// Returns the path with `\` that an address of Windows means: `C:\folder`, `C:/folder`, `/C:/folder`, `file:///C:/folder`,
+/// `\\server\share`.
+fn windows_path(address: &str) -> Option<String> {
+    let path = match address.strip_prefix("file:") {
+        Some(rest) => percent_decode_str(rest.trim_start_matches('/'))
+            .decode_utf8()
+            .ok()?
+            .into_owned(),
+        None if address.starts_with(r"\\") => return Some(address.to_owned()),
+        None => address.strip_prefix('/').unwrap_or(address).to_owned(),
+    };
+    let is_drive = matches!(
+        path.as_bytes(),
+        [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic()
+    );
+    is_drive.then(|| path.replace('/', r"\"))
 }
 
 #[cfg(test)]
@@ -145,15 +185,49 @@ mod tests {
             assert_eq!(local.folder, Path::new("/base/infrastructure-x"), "{url}");
             assert_eq!((&*local.version, &*local.file), ("v1.2.3", "c.yaml"));
         }
-        let spaced = Local::parse("x", "file:///a%20b/x/latest/c.yaml").unwrap();
-        assert_eq!(spaced.folder, Path::new("/a b/x"));
+        for spaced in [
+            "file:///a%20b/x/latest/c.yaml",
+            "file:///a b/x/latest/c.yaml",
+            "/a b/x/latest/c.yaml",
+        ] {
+            let spaced = Local::parse("x", spaced).unwrap();
+            assert_eq!(spaced.folder, Path::new("/a b/x"));
+        }
+    }
+
+    #[test]
+    fn paths_of_windows_are_recognised_everywhere() {
+        for (address, path) in [
+            (r"C:\a b\x", r"C:\a b\x"),
+            ("c:/a/x", r"c:\a\x"),
+            ("/C:/a/x", r"C:\a\x"),
+            ("file:///C:/a%20b/x", r"C:\a b\x"),
+            (r"file://C:\a\x", r"C:\a\x"),
+            (r"\\server\share\x", r"\\server\share\x"),
+        ] {
+            assert_eq!(windows_path(address).as_deref(), Some(path), "{address}");
+        }
+        for other in ["/a/x", "/ab:/x", "file:///a/C:/x", "C:x", "a/b", ""] {
+            assert_eq!(windows_path(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn paths_of_windows_are_refused_elsewhere() {
+        let error = Local::parse("x", r"C:\base\x\v1.0.0\c.yaml").unwrap_err();
+        assert!(
+            error.to_string().contains("it is a path of Windows"),
+            "{error}"
+        );
     }
 
     #[test]
     fn other_addresses_are_refused() {
         for (url, problem) in [
             ("base/x/v1.0.0/c.yaml", "not an absolute path"),
-            ("file://host/x/v1.0.0/c.yaml", "not an absolute path"),
+            ("file://host/x/v1.0.0/c.yaml", "`host` is taken for a host"),
+            ("file:///a#b/x/v1.0.0/c.yaml", "`%23`"),
             ("/v1.0.0/c.yaml", "too few parts"),
             ("/", "too few parts"),
             (

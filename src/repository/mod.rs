@@ -4,7 +4,11 @@
 //! ProviderRepository   overrides folder first, then the repository
 //!  ├ Embedded          the program itself
 //!  ├ Local             a folder: {base}/{provider label}/{version}/{file}
+//!  ├ HttpFolder        the same on a web server
+//!  ├ GitLab            generic packages of a project
 //!  └ GitHub            releases: download URLs, and the API for `latest` and private repositories
+//!     └ goproxy        versions from Go module proxies, before the API, where the user wants it
+//! kind                 which of them an address leads to
 //! source               templates from files and URLs, which belong to no repository
 //! └ contents           files in GitHub repositories, at a branch, tag or commit
 //! server               GitHub's API, at github.com and elsewhere
@@ -17,7 +21,11 @@ mod disk;
 mod embedded;
 mod error;
 pub mod fetcher;
+mod folder;
 mod github;
+mod gitlab;
+pub mod goproxy;
+mod kind;
 mod latest;
 mod local;
 mod metadata;
@@ -27,16 +35,16 @@ pub mod store;
 
 use std::path::PathBuf;
 
+use percent_encoding::percent_decode_str;
 use tokio::sync::OnceCell;
 
 use crate::http::Url;
-use crate::model::{EmbeddedRelease, Metadata, Secret, Version};
+use crate::model::{EmbeddedRelease, Metadata, Provider, RepositoryType, Secret, Version};
 use cache::Cache;
-use embedded::Embedded;
 pub use error::{Error, Reason};
 use fetcher::Fetcher;
-use github::GitHub;
-use local::Local;
+use goproxy::GoProxy;
+use kind::Kind;
 pub use metadata::SyntaxError;
 pub use server::Enterprise;
 
@@ -52,6 +60,10 @@ pub struct Settings {
     pub fetcher: Fetcher,
     /// Token for github.com's API; no other host sees it.
     pub github_token: Option<Secret>,
+    /// Token for the API of the GitLab that a provider's URL leads to.
+    pub gitlab_token: Option<Secret>,
+    /// Go module proxies to ask for the versions of repositories at github.com.
+    pub go_proxy: Option<GoProxy>,
     /// The GitHub Enterprise that links may lead to.
     pub enterprise: Option<Enterprise>,
     /// Folder whose files, `{provider label}/{version}/{file}`, go before those of the repositories.
@@ -70,11 +82,27 @@ impl Settings {
         Self {
             fetcher,
             github_token,
+            gitlab_token: None,
+            go_proxy: None,
             enterprise: None,
             overrides_folder,
             embedded: Vec::new(),
             cache: Cache::default(),
         }
+    }
+
+    /// Adds the token for GitLab.
+    #[must_use]
+    pub fn with_gitlab_token(mut self, token: Option<Secret>) -> Self {
+        self.gitlab_token = token;
+        self
+    }
+
+    /// Adds the Go module proxies that may be asked.
+    #[must_use]
+    pub fn with_go_proxy(mut self, proxy: Option<GoProxy>) -> Self {
+        self.go_proxy = proxy;
+        self
     }
 
     /// Names the GitHub Enterprise that links may lead to.
@@ -131,13 +159,6 @@ impl Release {
     }
 }
 
-#[derive(Debug)]
-enum Kind {
-    Embedded(Embedded),
-    Local(Local),
-    GitHub(GitHub),
-}
-
 /// The repository of one provider, or of cert-manager.
 #[derive(Debug)]
 pub struct ProviderRepository {
@@ -149,15 +170,37 @@ pub struct ProviderRepository {
 }
 
 impl ProviderRepository {
-    /// Returns the repository at a provider's URL; nothing is read or asked yet.
+    /// Returns the repository of a provider; nothing is read or asked yet.
     ///
     /// # Errors
-    /// The URL is neither one of GitHub releases nor one of a local folder or an embedded release.
+    /// As [`ProviderRepository::open_as`].
+    pub fn of(provider: &Provider, settings: &Settings) -> Result<Self, Error> {
+        let label = provider.label();
+        Self::open_as(&label, &provider.url, provider.repository_type, settings)
+    }
+
+    /// Returns the repository at a URL that tells of what type it is; nothing is read or asked yet.
+    ///
+    /// # Errors
+    /// As [`ProviderRepository::open_as`].
     pub fn open(label: &str, url: &str, settings: &Settings) -> Result<Self, Error> {
+        Self::open_as(label, url, None, settings)
+    }
+
+    /// Returns the repository at a URL; its type is guessed where nobody says it. Nothing is read or asked yet.
+    ///
+    /// # Errors
+    /// The URL is none of a repository of this type, or of any.
+    pub fn open_as(
+        label: &str,
+        url: &str,
+        repository_type: Option<RepositoryType>,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         Ok(Self {
             label: label.to_owned(),
             url: url.to_owned(),
-            kind: Kind::parse(label, url, &settings.embedded)?,
+            kind: Kind::parse(label, url, repository_type, settings)?,
             settings: settings.clone(),
             latest: OnceCell::new(),
         })
@@ -175,11 +218,7 @@ impl ProviderRepository {
 
     /// Returns the name of the components file, the last part of the URL.
     pub fn components_file(&self) -> &str {
-        match &self.kind {
-            Kind::Embedded(embedded) => &embedded.file,
-            Kind::Local(local) => &local.file,
-            Kind::GitHub(github) => &github.file,
-        }
+        self.kind.file()
     }
 
     /// Returns the version that the URL names. `latest` is looked up once: the newest release whose series follows our
@@ -188,13 +227,9 @@ impl ProviderRepository {
     /// # Errors
     /// `latest` leads to no release.
     pub async fn default_version(&self) -> Result<String, Error> {
-        let version = match &self.kind {
-            Kind::Embedded(embedded) => &embedded.version,
-            Kind::Local(local) => &local.version,
-            Kind::GitHub(github) => &github.version,
-        };
+        let version = self.kind.version();
         if version != LATEST {
-            return Ok(version.clone());
+            return Ok(version.to_owned());
         }
         let latest = self
             .latest
@@ -218,7 +253,7 @@ impl ProviderRepository {
         match &self.kind {
             Kind::Embedded(embedded) => embedded.files(version),
             Kind::Local(local) => local.files(version).await,
-            Kind::GitHub(_) => Vec::new(),
+            Kind::HttpFolder(_) | Kind::GitLab(_) | Kind::GitHub(_) => Vec::new(),
         }
     }
 
@@ -291,6 +326,8 @@ impl ProviderRepository {
         match &self.kind {
             Kind::Embedded(embedded) => embedded.read(version, file),
             Kind::Local(local) => local.read(version, file).await,
+            Kind::HttpFolder(folder) => folder.read(&self.settings, version, file).await,
+            Kind::GitLab(gitlab) => gitlab.read(&self.settings, version, file).await,
             Kind::GitHub(github) => github.read(&self.settings, version, file).await,
         }
     }
@@ -299,49 +336,35 @@ impl ProviderRepository {
         match &self.kind {
             Kind::Embedded(embedded) => Ok(embedded.releases()),
             Kind::Local(local) => local.releases().await,
+            Kind::HttpFolder(folder) => Ok(folder.releases(&self.settings).await?.to_vec()),
+            Kind::GitLab(gitlab) => Ok(gitlab.releases(&self.settings).await?.to_vec()),
             Kind::GitHub(github) => Ok(github.releases(&self.settings).await?.to_vec()),
         }
     }
 
     fn location(&self) -> String {
-        match &self.kind {
-            Kind::Embedded(embedded) => embedded.location(),
-            Kind::Local(local) => local.location(),
-            Kind::GitHub(github) => github.location(),
-        }
+        self.kind.location()
     }
 }
 
-impl Kind {
-    fn parse(label: &str, url: &str, embedded: &[EmbeddedRelease]) -> Result<Self, Error> {
-        let unsupported = |problem: String| Error::InvalidUrl {
-            url: url.to_owned(),
-            problem,
-            hint: "supported are GitHub releases, \
-                `https://github.com/{owner}/{repository}/releases/{version or latest}/{file}`, \
-                and local folders, `/{folder}/{provider label}/{version or latest}/{file}`"
-                .into(),
-        };
-        if !url.contains("://") || url.starts_with("file:") {
-            return Local::parse(label, url).map(Self::Local);
-        }
-        let Ok(parsed) = Url::parse(url) else {
-            return Err(unsupported("it is not a valid URL".into()));
-        };
-        match (parsed.scheme(), parsed.host_str().unwrap_or_default()) {
-            (embedded::SCHEME, _) => Embedded::parse(label, &parsed, embedded).map(Self::Embedded),
-            ("https", "github.com") => GitHub::parse(&parsed).map(Self::GitHub),
-            ("https", host) if host.starts_with("gitlab.") => {
-                Err(unsupported("GitLab repositories are not supported".into()))
-            }
-            ("https", host) => Err(unsupported(format!(
-                "releases cannot be fetched from the host `{host}`"
-            ))),
-            (scheme, _) => Err(unsupported(format!(
-                "there are no provider implementation for \"{scheme}\" schema"
-            ))),
-        }
+/// Returns the tag of a version among those that are known, for tags without a leading `v`.
+fn tag_of(known: &[Release], version: &str) -> String {
+    let literal = known.iter().any(|release| release.tag == version);
+    match version.parse::<Version>() {
+        Ok(wanted) if !literal => known
+            .iter()
+            .find(|release| release.version == wanted)
+            .map_or_else(|| version.to_owned(), |release| release.tag.clone()),
+        _ => version.to_owned(),
     }
+}
+
+/// Returns the parts of a URL's path as they are meant, without escapes.
+fn unescaped_segments(url: &Url) -> Vec<String> {
+    let segments = url.path_segments().into_iter().flatten();
+    segments
+        .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into())
+        .collect()
 }
 
 /// Versions and files are single parts of paths and URLs, and must not lead elsewhere.
@@ -356,17 +379,6 @@ fn ensure_name(name: &str, what: &'static str) -> Result<(), Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn other_addresses_are_no_repositories() {
-        let problem = |url| Kind::parse("x", url, &[]).unwrap_err().to_string();
-        let gitlab = "https://gitlab.com/api/v4/projects/p/packages/generic/x/v1.0.0/c.yaml";
-        assert!(problem(gitlab).contains("GitLab repositories are not supported"));
-        assert!(problem("https://example.com/x").contains("the host `example.com`"));
-        assert!(problem("http://github.com/o/r/releases/v1/c").contains("for \"http\" schema"));
-        assert!(problem("https://").contains("not a valid URL"));
-        assert!(problem("relative/x/v1.0.0/c.yaml").contains("not an absolute path"));
-    }
 
     #[test]
     fn names_do_not_lead_out_of_their_folder() {

@@ -20,7 +20,7 @@ spec:
         image: registry.example.com/manager:v1.2.3
         args: ['--token=${EXAMPLE_TOKEN}']
 ";
-const METADATA: &str = "\
+pub const METADATA: &str = "\
 apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
 releaseSeries: [{major: 1, minor: 2, contract: v1beta2}]

@@ -18,6 +18,7 @@ mod plugins;
 mod prompts;
 mod reference;
 mod rendering;
+mod repositories;
 mod run_local;
 mod shells;
 mod usage;
@@ -27,6 +28,7 @@ mod write_to;
 
 #[path = "../support"]
 mod support {
+    pub mod files;
     pub mod github;
     pub mod random;
 }

@@ -8,6 +8,7 @@
 #![allow(dead_code)]
 
 mod answers;
+mod gitlab;
 mod tunnel;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +73,10 @@ pub enum Failure {
 #[derive(Default)]
 struct State {
     repositories: BTreeMap<String, Repository>,
+    /// Those of GitLab, by `group/name`.
+    projects: BTreeMap<String, gitlab::Project>,
+    /// Texts at `go.example`, by path.
+    lists: BTreeMap<String, String>,
     tokens: BTreeSet<String>,
     failures: Vec<(String, Failure, usize)>,
     requests: Vec<Request>,
@@ -245,6 +250,49 @@ impl GitHub {
     /// Hides a repository from requests without a token.
     pub fn make_private(&self, repository: &str) {
         self.state().repository(repository).private = true;
+    }
+
+    /// Adds a version of a generic package to a project of GitLab, which is at `gitlab.acme.example`.
+    pub fn add_package(&self, project: &str, name: &str, version: &str, files: &[(&str, &str)]) {
+        self.add_package_of_status(project, name, version, "default", files);
+    }
+
+    /// Adds a version as [`GitHub::add_package`] does, of a status.
+    pub fn add_package_of_status(
+        &self,
+        project: &str,
+        name: &str,
+        version: &str,
+        status: &str,
+        files: &[(&str, &str)],
+    ) {
+        let files = files.iter();
+        let files = files.map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()));
+        let package = gitlab::Package {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            status: status.to_owned(),
+            files: files.collect(),
+        };
+        let mut state = self.state();
+        let project = state.projects.entry(project.to_owned()).or_default();
+        project.packages.push(package);
+    }
+
+    /// Hides a project of GitLab from requests without a token.
+    pub fn make_project_private(&self, project: &str) {
+        let mut state = self.state();
+        state
+            .projects
+            .entry(project.to_owned())
+            .or_default()
+            .private = true;
+    }
+
+    /// Adds a text at `https://go.example{path}`.
+    pub fn add_list(&self, path: &str, text: &str) {
+        let lists = &mut self.state().lists;
+        lists.insert(path.to_owned(), text.to_owned());
     }
 
     /// Accepts a token; others are bad credentials.

@@ -8,6 +8,7 @@ pub mod authority;
 pub mod binaries;
 pub mod control_plane;
 pub mod environment;
+pub mod files;
 pub mod github;
 pub mod keeper;
 pub mod kubelet;

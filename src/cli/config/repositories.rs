@@ -120,6 +120,7 @@ mod tests {
             name: name.into(),
             provider_type,
             url: url.into(),
+            repository_type: None,
         };
         let providers = [
             provider(

@@ -119,11 +119,7 @@ fn open(session: &Session, name: &str) -> Result<ProviderRepository> {
         .config
         .provider(ProviderType::InfrastructureProvider, name)?;
     let settings = session.repository_settings()?;
-    Ok(ProviderRepository::open(
-        &provider.label(),
-        &provider.url,
-        &settings,
-    )?)
+    Ok(ProviderRepository::of(&provider, &settings)?)
 }
 
 /// Returns name and version of the infrastructure provider: as given, the rest from the inventory.

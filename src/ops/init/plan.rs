@@ -201,7 +201,7 @@ async fn core_contract(
         return planned.contract().await;
     }
     let provider = session.config.provider(core.provider_type, core.name)?;
-    let repository = ProviderRepository::open(&core.provider_label, &provider.url, settings)?;
+    let repository = ProviderRepository::of(&provider, settings)?;
     let metadata = repository.fetch_metadata(core.version).await?;
     Ok(contract::ensure_contract_supported(
         &core.provider_label,

@@ -144,6 +144,11 @@ fn succeed(state: &State, request: &Request) -> Response {
         "api.github.com" => api(state, request, &segments, query),
         "ghe.acme.example" => enterprise(state, request, &segments, query),
         "files.example" => stranger(state, &segments),
+        "gitlab.acme.example" => super::gitlab::answer(state, request, &segments, query),
+        "go.example" => {
+            let list = state.lists.get(path);
+            list.map(|text| respond(200, "text/plain", text.clone()))
+        }
         "github.com" => page(state, &segments),
         "raw.githubusercontent.com" => raw(state, &segments),
         "objects.githubusercontent.com" => object(state, request, &segments),
@@ -448,7 +453,7 @@ fn find_by_id<'a>(state: &'a State, id: &str) -> Option<&'a Repository> {
         .find(|repository| repository.id.to_string() == id)
 }
 
-fn parameter(query: &str, name: &str) -> Option<String> {
+pub fn parameter(query: &str, name: &str) -> Option<String> {
     let url = Url::parse(&format!("https://github.com/?{query}")).unwrap();
     let mut pairs = url.query_pairs();
     pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
@@ -461,7 +466,7 @@ fn redirect(target: &str) -> Response {
     response
 }
 
-fn json_answer(value: &Value) -> Response {
+pub fn json_answer(value: &Value) -> Response {
     let text = value.to_string();
     let digest = text.bytes().fold(0_u64, |hash, byte| {
         hash.wrapping_mul(31).wrapping_add(byte.into())
@@ -477,7 +482,7 @@ fn message(code: u16, text: &str) -> Response {
     respond(code, "application/json; charset=utf-8", body.to_string())
 }
 
-fn respond(code: u16, media_type: &str, body: impl Into<Body>) -> Response {
+pub fn respond(code: u16, media_type: &str, body: impl Into<Body>) -> Response {
     Response::builder()
         .status(code)
         .header(header::CONTENT_TYPE, media_type)

@@ -19,7 +19,7 @@ use tokio_rustls::server::TlsStream;
 use super::State;
 
 /// The hosts that are stood in for.
-const HOSTS: [&str; 6] = [
+const HOSTS: [&str; 8] = [
     "github.com",
     "api.github.com",
     "objects.githubusercontent.com",
@@ -27,6 +27,9 @@ const HOSTS: [&str; 6] = [
     // GitHub Enterprise, which shows nothing to strangers, and a host with files and pages.
     "ghe.acme.example",
     "files.example",
+    "gitlab.acme.example",
+    // A Go module proxy.
+    "go.example",
 ];
 
 /// A CA and the one certificate that it has signed.

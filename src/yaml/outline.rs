@@ -189,7 +189,9 @@ impl Outliner {
                     ScalarStyle::Literal | ScalarStyle::Folded => Form::Block,
                     ScalarStyle::Plain => Form::Plain,
                 };
-                self.scalar(form, text.into_owned(), range);
+                // The parser says `~` for a value that is left out.
+                let text = if range.is_empty() { "" } else { &text };
+                self.scalar(form, text.to_owned(), range);
             }
             Event::Alias(_) => self.scalar(Form::Alias, String::new(), range),
             Event::SequenceStart(..) => self.begin(Some(0), range),
@@ -307,6 +309,13 @@ mod tests {
             node(2, "k", Form::Plain, "v#w"),
         ];
         assert_eq!(nodes, expected);
+    }
+
+    #[test]
+    fn a_value_that_is_left_out_says_nothing() {
+        let nodes = Outline::of("a:\nb: ~\n").unwrap().nodes;
+        let texts: Vec<&str> = nodes.iter().map(|node| node.text.as_str()).collect();
+        assert_eq!(texts, ["", "a", "", "b", "~"]);
     }
 
     #[test]

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use capictl::error::Explain;
-use capictl::template::{Error, EvaluationError, Rendering, Template};
+use capictl_fuzz::error::Explain;
 use capictl_fuzz::model::{Failure, Listed, Model};
+use capictl_fuzz::template::{Error, EvaluationError, Rendering, Template};
 use capictl_fuzz::words;
 use libfuzzer_sys::fuzz_target;
 

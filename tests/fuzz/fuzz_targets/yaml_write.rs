@@ -3,8 +3,8 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use capictl::yaml;
 use capictl_fuzz::words;
+use capictl_fuzz::yaml;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Number, Value};
 use yaml_rust2::{Yaml, YamlLoader};

@@ -11,8 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rounds=${1:-5} seconds=${2:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cargo build --quiet --release --example substitution
-ours=${CARGO_TARGET_DIR:-target}/release/examples/substitution
+target=${CARGO_TARGET_DIR:-target}/benches
+cargo build --quiet --release --locked --manifest-path benches/substitution/Cargo.toml --target-dir "$target"
+ours=$(realpath "$target")/release/substitution
 (cd benches && GOWORK=off GOFLAGS=-mod=readonly go build -o "$work/theirs" ./substitution)
 
 declare -A lines
@@ -62,7 +63,7 @@ alone() { # alone NAME UNITS: of $work/template
   lines=()
   "$ours" values "$work/template" >"$work/values"
   for ((round = 0; round < rounds; round++)); do measure ours "$ours" measure; done
-  best ours | awk -v name="$1" -v units="$2" '{ printf "%-26s %9.1f us, %8.3f us each\n", name, $1, $1 / units }'
+  best ours | awk -v name="$1" -v units="$2" '{ printf "%-26s %9.1f us (cpu %9.1f), %.3f us each\n", name, $1, $2, $1 / units }'
 }
 echo
 for mib in 1 2 4 8; do

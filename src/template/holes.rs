@@ -2,6 +2,8 @@
 //!
 //! Published templates depend on all of it, so the result stays; whoever renders a template is told.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::ops::Range;
 
@@ -206,6 +208,9 @@ impl Search<'_> {
     /// Looks through the text outside of references.
     fn texts(&mut self) {
         let template = self.template;
+        let known = LazyCell::new(|| -> HashSet<&str> {
+            template.names.iter().map(String::as_str).collect()
+        });
         // The line of the byte up to which lines were counted.
         let (mut line, mut counted) = (1, Some(0));
         for piece in &template.pieces {
@@ -219,7 +224,7 @@ impl Search<'_> {
                 Piece::Unescaped(_) => continue,
             };
             for (start, name, follows) in bare_references(&template.text, range) {
-                if follows != b':' && !template.names.iter().any(|known| known == name) {
+                if follows != b':' && !known.contains(name) {
                     continue;
                 }
                 let lines = &template.text[counted.unwrap_or(range.start)..start];

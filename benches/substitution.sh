@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures substitution, library to library: capictl's (parse and render) beside github.com/drone/envsubst/v2 (parse and
 # execute) and beside all that clusterctl does with a template; then capictl alone by size and by depth of nesting.
-# The programs take turns; shown are the shortest wall times, which other work on the machine disturbs least, and the
-# mean processor times with the work of Go's garbage collector. Both must give the same text.
+# The programs take turns. Shown are median wall times and mean processor times, Go's garbage collector included, each
+# of the best round, which other work on the machine disturbed least. Both must give the same text.
 #
 # usage: benches/substitution.sh [ROUNDS [SECONDS]]     default 5 rounds of 1 second each
 set -euo pipefail
@@ -24,7 +24,7 @@ measure() { # measure KEY COMMAND...: appends a line of figures to lines[KEY]
 }
 best() { # best KEY: wall and processor time, microseconds, and the digest
   printf '%s' "${lines[$1]}" | awk '
-    NR == 1 || $1 < wall { wall = $1 }
+    NR == 1 || $2 < wall { wall = $2 }
     NR == 1 || $3 < processor { processor = $3 }
     { digest = $4 }
     END { printf "%.1f %.1f %s\n", wall / 1000, processor / 1000, digest }'

@@ -22,6 +22,7 @@ mod rendering;
 mod syntax;
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 pub use error::{
     Error, EvaluationError, Form, Lines, MissingVariable, Next, ParseError, missing_hints,
@@ -42,9 +43,8 @@ pub struct Template {
     expressions: Vec<Expression>,
     /// Every name, also those that occur only inside other references.
     names: Vec<String>,
-    variables: Vec<Variable>,
-    /// For each of `variables` its place in `names`.
-    variable_names: Vec<usize>,
+    /// Collected when somebody asks; for each its place in `names`.
+    variables: OnceLock<(Vec<Variable>, Vec<usize>)>,
 }
 
 /// A variable that a template uses outside of other references.
@@ -67,23 +67,20 @@ impl Template {
     /// [`Error::Parse`] at the first reference that is no valid one.
     pub fn parse(text: impl Into<Vec<u8>>) -> Result<Self, Error> {
         let parsed = parse::parse(text.into())?;
-        let mut template = Self {
+        Ok(Self {
             text: parsed.text,
             pieces: parsed.pieces,
             expressions: parsed.expressions,
             names: parsed.names,
-            variables: Vec::new(),
-            variable_names: Vec::new(),
-        };
-        template.collect_variables();
-        Ok(template)
+            variables: OnceLock::new(),
+        })
     }
 
     /// Returns the variables, one per name, in the byte order of the names.
     ///
     /// A name that occurs only inside another reference, as `B` in `${A:=${B}}`, is not among them and never missing.
     pub fn variables(&self) -> &[Variable] {
-        &self.variables
+        &self.collected().0
     }
 
     /// Renders the template. `lookup` gets each name as it is written, once.
@@ -115,10 +112,13 @@ impl Template {
     }
 
     fn ensure_complete(&self, values: &[Option<String>]) -> Result<(), Error> {
-        let missing: Vec<MissingVariable> = self
-            .variables
+        if values.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let (variables, names) = self.collected();
+        let missing: Vec<MissingVariable> = variables
             .iter()
-            .zip(&self.variable_names)
+            .zip(names)
             .filter(|(variable, name)| variable.default.is_none() && values[**name].is_none())
             .map(|(variable, _)| MissingVariable {
                 name: variable.name.clone(),
@@ -133,8 +133,12 @@ impl Template {
         }
     }
 
+    fn collected(&self) -> &(Vec<Variable>, Vec<usize>) {
+        self.variables.get_or_init(|| self.collect_variables())
+    }
+
     /// The first use of a name decides on its default.
-    fn collect_variables(&mut self) {
+    fn collect_variables(&self) -> (Vec<Variable>, Vec<usize>) {
         let mut place_of: Vec<Option<usize>> = vec![None; self.names.len()];
         let mut found: Vec<(Variable, usize)> = Vec::new();
         for piece in &self.pieces {
@@ -152,7 +156,7 @@ impl Template {
             }
         }
         found.sort_unstable_by(|(left, _), (right, _)| left.name.cmp(&right.name));
-        (self.variables, self.variable_names) = found.into_iter().unzip();
+        found.into_iter().unzip()
     }
 
     fn first_use(&self, expression: &Expression) -> Variable {

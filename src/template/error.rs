@@ -58,7 +58,7 @@ impl MissingVariable {
         let is_shell_like = |c: char| c.is_lowercase() || c.is_ascii_digit();
         if self.empty_default {
             Some(format!(
-                "an empty default is none, `${{{name}:=\"\"}}` gives an empty text to YAML"
+                "an empty default is none; where a value of YAML stands alone, `${{{name}:=\"\"}}` makes it an empty text"
             ))
         } else if name.starts_with(is_shell_like) {
             Some(format!(

@@ -30,13 +30,15 @@ pub use error::{
 pub use holes::{Hole, HoleKind};
 pub use mentions::Mention;
 pub use rendering::{Rendering, Substitution};
-use syntax::{Expression, Operator, Piece};
+use syntax::{Expression, Intent, Operator, Piece};
 
 /// A parsed template. It owns its text.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// The text after normalisation, up to the first NUL.
     text: Vec<u8>,
+    /// There was more text, behind a NUL.
+    ends_at_nul: bool,
     /// The top level, in text order.
     pieces: Vec<Piece>,
     /// Every reference; the nested ones come before the one that they are in.
@@ -69,6 +71,7 @@ impl Template {
         let parsed = parse::parse(text.into())?;
         Ok(Self {
             text: parsed.text,
+            ends_at_nul: parsed.ends_at_nul,
             pieces: parsed.pieces,
             expressions: parsed.expressions,
             names: parsed.names,
@@ -165,7 +168,7 @@ impl Template {
             name: self.names[expression.name].clone(),
             default: (!default.is_empty()).then(|| String::from_utf8_lossy(&default).into_owned()),
             empty_default: default.is_empty()
-                && matches!(expression.operator, Operator::Default(_)),
+                && expression.operator == Operator::Default(Intent::Default),
             lines: Vec::new(),
         }
     }

@@ -593,17 +593,24 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn tokens_go_where_they_are_meant_to_go(
+            beginning in proptest::sample::select(BEGINNINGS),
             words in proptest::collection::vec(proptest::sample::select(WORDS), 0..12),
+            end in proptest::sample::select(&["", "?token=qZx7", "#qZx7"][..]),
         ) {
-            assert_sound(&words.concat(), ENTERPRISE, "qZx7");
+            let text = format!("{beginning}{}{end}", words.concat());
+            assert_sound(&text, ENTERPRISE, "qZx7");
         }
     }
 
     #[rustfmt::skip]
+    const BEGINNINGS: &[&str] = &[
+        "https://", "https://u:qZx7@", "http://u:qZx7@", "http://", "https://github.com/o/r/", "file://", "file:", "ftp://", "",
+    ];
+    #[rustfmt::skip]
     const WORDS: &[&str] = &[
-        "https://", "http://", "file://", "file:", "ftp://", "github.com", "www.github.com", "raw.githubusercontent.com",
-        ENTERPRISE, "GIT.acme.example", "acme.ghe.com", "example.com", "[::1]", ":443", ":8443", ":80", "u:qZx7@", "@",
-        "/", "//", "/o/r", "/blob/", "/tree/", "/raw/", "main/", "refs/heads/", "x.yaml", "/releases/download/", "v1/",
-        "/releases/latest/download/", "?token=qZx7", "#qZx7", "..", "%2e%2e", "%2F", "%", "%FF", "\\", " ", "é", "-", "%00",
+        "github.com", "www.github.com", "raw.githubusercontent.com", ENTERPRISE, "GIT.acme.example", "acme.ghe.com",
+        "example.com", "[::1]", "://", ":443", ":8443", ":80", "@", "/", "//", "/o/r", "/blob/", "/tree/", "/raw/", "main/",
+        "refs/heads/", "x.yaml", "/releases/download/", "v1/", "/releases/latest/download/", "..", "%2e%2e", "%2F", "%", "%FF",
+        "\\", " ", "é", "-", "%00",
     ];
 }

@@ -638,6 +638,91 @@ fn variables_are_listed_as_json_with_their_places() {
 }
 
 #[test]
+fn the_list_as_json_has_what_is_within_references_and_keys_as_they_are_written() {
+    let environment = TestEnvironment::new();
+    environment.write(
+        "home/.kube/config",
+        "contexts: [{name: c, context: {cluster: c, namespace: current}}]\ncurrent-context: c\n\
+         clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n",
+    );
+    environment.write(
+        "template.yaml",
+        "kind: ${NAMESPACE}\nlabels:\n  ${K:=a}: ${OUTER:=${INNER:=in}-net}\n",
+    );
+    let line = "generate cluster c --from template.yaml --list-variables -o json";
+    insta::assert_snapshot!(environment.run(line), @r#"
+    status: 0
+    ---- stdout
+    [
+      {
+        "name": "INNER",
+        "default": "in",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      },
+      {
+        "name": "K",
+        "default": "a",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      },
+      {
+        "name": "NAMESPACE",
+        "default": null,
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "kind",
+            "line": 1
+          }
+        ]
+      },
+      {
+        "name": "OUTER",
+        "default": "${INNER}-net",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      }
+    ]
+    ---- stderr
+    "#);
+    let line = "generate cluster c --from template.yaml --list-variables";
+    insta::assert_snapshot!(environment.run(line), @r#"
+    status: 0
+    ---- stdout
+
+    Optional Variables:
+      - K          (defaults to "a")
+      - NAMESPACE  (defaults to current Namespace in the KubeConfig file)
+      - OUTER      (defaults to "${INNER}-net")
+
+    ---- stderr
+    "#);
+    environment.write("nested.yaml", "a: ${A:=${B}}\n");
+    let line = "generate yaml --from nested.yaml --list-variables";
+    assert_eq!(environment.run(line).stdout, "Variables:\n  - A\n");
+}
+
+#[test]
 fn generate_provider_takes_values_too() {
     let environment = TestEnvironment::new();
     environment.write(

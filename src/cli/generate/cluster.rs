@@ -9,7 +9,7 @@ use crate::cli::values::{given, parse_bool, parse_integer};
 use crate::error::Result;
 use crate::ops::Session;
 use crate::ops::generate_cluster::{GenerateClusterOptions, generate_cluster, list_variables};
-use crate::ops::variables::TemplateVariable;
+use crate::ops::variables::{DefaultSource, TemplateVariable};
 
 /// Render the objects of a workload cluster from a template
 ///
@@ -180,17 +180,16 @@ fn parse_dry_run(text: &str) -> Result<DryRun, &'static str> {
 /// Returns clusterctl's two lists. The blank line belongs to the second heading, and another one ends the output.
 fn list(variables: &[TemplateVariable]) -> String {
     let mut text = String::new();
-    let required: Vec<&str> = variables
-        .iter()
-        .filter(|v| v.default.is_none())
-        .map(|v| v.name.as_str())
+    let variables = || variables.iter().filter(|variable| !variable.only_nested);
+    let required: Vec<&str> = variables()
+        .filter(|variable| variable.required)
+        .map(|variable| variable.name.as_str())
         .collect();
     if !required.is_empty() {
         text += "Required Variables:\n";
         text.extend(required.iter().map(|name| format!("  - {name}\n")));
     }
-    let optional: Vec<(&str, String)> = variables
-        .iter()
+    let optional: Vec<(&str, String)> = variables()
         .filter_map(|v| Some((v.name.as_str(), shown_default(v)?)))
         .collect();
     let width = optional
@@ -211,10 +210,13 @@ fn list(variables: &[TemplateVariable]) -> String {
 
 /// Only the template's own defaults are quoted.
 fn shown_default(variable: &TemplateVariable) -> Option<String> {
+    if variable.default_source == DefaultSource::CurrentNamespace {
+        return Some("current Namespace in the KubeConfig file".to_owned());
+    }
     let default = variable.default.as_deref()?;
-    Some(match variable.is_template_default {
-        true => quote(default),
-        false => default.to_owned(),
+    Some(match variable.default_source {
+        DefaultSource::Template => quote(default),
+        _ => default.to_owned(),
     })
 }
 
@@ -248,7 +250,11 @@ mod tests {
             default: default.map(str::to_owned),
             required: default.is_none(),
             uses: Vec::new(),
-            is_template_default: name == "LONG_NAME",
+            default_source: match name {
+                "LONG_NAME" => DefaultSource::Template,
+                _ => DefaultSource::Command,
+            },
+            only_nested: false,
         }
     }
 

@@ -106,11 +106,12 @@ impl YamlArgs {
 
 /// Returns clusterctl's list; a template without variables gives one blank line.
 fn list(variables: &[TemplateVariable]) -> String {
-    if variables.is_empty() {
+    if variables.iter().all(|variable| variable.only_nested) {
         return "\n".into();
     }
     let lines: String = variables
         .iter()
+        .filter(|variable| !variable.only_nested)
         .map(|variable| format!("  - {}\n", variable.name))
         .collect();
     format!("Variables:\n{lines}")

@@ -5,7 +5,7 @@ use clap::Args;
 use super::variables::{ListFormat, ensure_list, json};
 use crate::cli::args::ValueArgs;
 use crate::cli::values::parse_bool;
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::ops::Session;
 use crate::ops::generate_yaml::{self, GenerateYamlOptions};
 use crate::ops::variables::TemplateVariable;
@@ -69,7 +69,7 @@ impl YamlArgs {
     /// Returns the rendered template, or its variables.
     ///
     /// # Errors
-    /// No template is named, or the operation fails.
+    /// A format without a list, or the operation fails.
     pub async fn run(self, session: &mut Session) -> Result<String> {
         let Self {
             from,
@@ -80,12 +80,6 @@ impl YamlArgs {
             values,
         } = self;
         ensure_list(output, list_variables)?;
-        if from.is_empty() {
-            return Err(Failure::new(
-                "unable to read custom template. Please specify a template source",
-            )
-            .hint("give `--from` a path, a URL, or `-` for standard input"));
-        }
         let options = GenerateYamlOptions {
             from,
             raw,

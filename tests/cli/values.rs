@@ -56,7 +56,7 @@ fn set_beats_values_which_beat_the_environment_which_beats_the_file() {
     c: first
     d: second
     e: set
-    f: "1.1"
+    f: "1.10"
     g: "yes"
     h: ""
     i: a=b=
@@ -71,7 +71,7 @@ fn set_beats_values_which_beat_the_environment_which_beats_the_file() {
       EQUALS       a=b=         --set
       FIRST        first        --values 1.yaml
       NOTHING      default      default of the template (line 10)
-      NUMBER       1.1          --values 1.yaml
+      NUMBER       1.10         --values 1.yaml
       SECOND       second       --values 2.yaml
       SET          set          --set
       VOID         ""           --set

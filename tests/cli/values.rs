@@ -136,6 +136,7 @@ fn values_that_are_none_are_named_with_their_lines_and_not_shown() {
         "generate provider -i mailgun --raw --set A=s3cret",
         "generate provider -i mailgun --describe --explain",
         "generate yaml --from template.yaml -o json",
+        "generate yaml --from template.yaml --values=",
     ]);
     assert!(
         !errors
@@ -192,6 +193,10 @@ fn values_that_are_none_are_named_with_their_lines_and_not_shown() {
     $ capictl generate yaml --from template.yaml -o json
     error: `--output` is the format of a list, but no list is asked for
     hint: add `--list-variables`
+
+    $ capictl generate yaml --from template.yaml --values=
+    error: `--values` needs a file, but its value is empty
+    hint: a variable of the shell in it may not be set; name the file, or `-` for standard input
     "#);
 }
 

@@ -230,7 +230,7 @@ fn explain_masks_secrets_and_shortens_values() {
       NAME                        VALUE                                              SOURCE
       AWS_B64ENCODED_CREDENTIALS  ****                                               environment AWS_B64ENCODED_CREDENTIALS
       BUCKET                      ""                                                 environment BUCKET, empty: the default of line 3 counts
-      EMPTY_TOKEN                 ****                                               environment EMPTY_TOKEN
+      EMPTY_TOKEN                 ****                                               environment EMPTY_TOKEN, empty: the default of line 9 counts
       ESCAPES                     \u{1b}[31mred\u{7}                                 environment ESCAPES
       INNER                       in                                                 default of the template (line 8)
       LINES                       one…                                               --values values.yaml
@@ -246,6 +246,62 @@ fn explain_masks_secrets_and_shortens_values() {
     a: b
     ---- stderr
     `none.yaml` has no variables
+    ");
+}
+
+#[test]
+fn explain_masks_urls_with_passwords_and_tells_of_several_defaults() {
+    let environment = TestEnvironment::new()
+        .with("PROXY", "http://me:s3cret@proxy.example.com:3128")
+        .with("EMPTY", "")
+        .with("EMPTY_TOKEN", "");
+    environment.write(
+        "template.yaml",
+        "a: ${PROXY}\nb: ${MIRROR:=https://me:s3cret@example.com/x}\nc: ${SIZE:=1}\nd: ${SIZE:=1}\ne: ${SIZE:=2}\n\
+         f: ${EMPTY:=1}\ng: ${EMPTY:=2}\nh: ${EMPTY_TOKEN:=s3cret}\n",
+    );
+    let run = environment.run("generate yaml --from template.yaml --explain");
+    insta::assert_snapshot!(run.stderr, @r#"
+    Variables of `template.yaml`:
+      NAME         VALUE  SOURCE
+      EMPTY        ""     environment EMPTY, empty: the default of line 6 counts (another in line 7)
+      EMPTY_TOKEN  ****   environment EMPTY_TOKEN, empty: the default of line 8 counts
+      MIRROR       ****   default of the template (line 2)
+      PROXY        ****   environment PROXY
+      SIZE         1      default of the template (line 3; another in line 5)
+    "#);
+}
+
+#[test]
+fn flags_that_have_no_effect_together_are_refused() {
+    let environment = TestEnvironment::new();
+    environment.write("template.yaml", "a: ${A}\n");
+    insta::assert_snapshot!(environment.failures(&[
+        "generate provider -i mailgun --raw --strict",
+        "generate provider -i mailgun --describe --strict",
+        "generate yaml --from template.yaml --raw --list-variables",
+        "generate yaml --from template.yaml --strict --list-variables",
+        "generate cluster c --from template.yaml --strict --list-variables",
+    ]), @"
+    $ capictl generate provider -i mailgun --raw --strict
+    error: `--raw` and `--strict` exclude each other
+    hint: see `capictl generate provider --help`
+
+    $ capictl generate provider -i mailgun --describe --strict
+    error: `--describe` and `--strict` exclude each other
+    hint: see `capictl generate provider --help`
+
+    $ capictl generate yaml --from template.yaml --raw --list-variables
+    error: `--raw` and `--list-variables` exclude each other
+    hint: see `capictl generate yaml --help`
+
+    $ capictl generate yaml --from template.yaml --strict --list-variables
+    error: `--strict` and `--list-variables` exclude each other
+    hint: see `capictl generate yaml --help`
+
+    $ capictl generate cluster c --from template.yaml --strict --list-variables
+    error: `--strict` and `--list-variables` exclude each other
+    hint: see `capictl generate cluster --help`
     ");
 }
 

@@ -17,6 +17,7 @@ mod normalise;
 mod operators;
 mod parse;
 mod pattern;
+mod references;
 mod render;
 mod rendering;
 mod syntax;
@@ -29,6 +30,7 @@ pub use error::{
 };
 pub use holes::{Hole, HoleKind};
 pub use mentions::Mention;
+pub use references::Reference;
 pub use rendering::{Rendering, Substitution};
 use syntax::{Expression, Intent, Operator, Piece};
 

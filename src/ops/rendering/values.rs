@@ -48,7 +48,7 @@ fn risky<'r>(text: &str, rendering: &'r Rendering) -> impl Iterator<Item = &'r S
 /// Tells whether a value could mean something to YAML, wherever it stands.
 fn is_risky(value: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "._/+=@-:".contains(c);
-    let begins_plain = |c: char| c.is_alphanumeric() || "._/+=".contains(c);
+    let begins_plain = |c: char| c.is_alphanumeric() || "._/+=:".contains(c);
     let is_harmless =
         value.chars().all(is_plain) && value.starts_with(begins_plain) && !value.ends_with(':');
     !value.trim().is_empty() && (!is_harmless || is_odd_number(value))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::remedy::remedy;
-use super::{MAX_NAMED, is_odd_number, risky, what};
+use super::{MAX_NAMED, document_around, is_odd_number, risky, what};
 use crate::template::{Lines, Rendering, Substitution};
 use crate::yaml::{self, Form, Node, Outline};
 
@@ -13,16 +13,9 @@ pub(in crate::ops::rendering) fn misread(rendering: &Rendering) -> Vec<String> {
     let Ok(text) = std::str::from_utf8(&rendering.text) else {
         return Vec::new();
     };
-    let mut places = risky(text, rendering).peekable();
-    if places.peek().is_none() {
-        return Vec::new();
-    }
-    let Ok(outline) = Outline::of(text) else {
-        return Vec::new();
-    };
     // In the order of the first places.
     let (mut found, mut order): (HashMap<&str, Vec<&Substitution>>, Vec<&str>) = Default::default();
-    for place in places.filter(|place| !stays_whole(text, &outline, place)) {
+    for place in misread_places(text, rendering) {
         let places = found.entry(place.name).or_default();
         if places.is_empty() {
             order.push(place.name);
@@ -47,13 +40,35 @@ pub(in crate::ops::rendering) fn misread(rendering: &Rendering) -> Vec<String> {
     told
 }
 
+/// Finds the places whose values do not stay whole. Only documents that have risky ones are looked at, for most of a
+/// provider's manifest has none.
+fn misread_places<'r>(text: &str, rendering: &'r Rendering) -> Vec<&'r Substitution<'r>> {
+    let mut found = Vec::new();
+    let mut current: Option<(Range<usize>, Outline)> = None;
+    for place in risky(text, rendering) {
+        let is_inside = |(document, _): &(Range<usize>, Outline)| place.range.end <= document.end;
+        if !current.as_ref().is_some_and(is_inside) {
+            let document = document_around(text, &place.range);
+            // The text as a whole can be read, so this can.
+            let outline = Outline::of(&text[document.clone()]).unwrap_or_default();
+            current = Some((document, outline));
+        }
+        let (document, outline) = current.as_ref().expect("it is set above");
+        let inside = place.range.start - document.start..place.range.end - document.start;
+        if !stays_whole(&text[document.clone()], outline, &inside) {
+            found.push(place);
+        }
+    }
+    found
+}
+
 /// Tells whether a value comes out of YAML as it went in: as a part of one scalar or comment, or as a list, a mapping or a
 /// quoted text of its own.
-fn stays_whole(text: &str, outline: &Outline, place: &Substitution) -> bool {
-    let value = &text[place.range.clone()];
-    let trimmed = trimmed(text, &place.range);
+fn stays_whole(text: &str, outline: &Outline, range: &Range<usize>) -> bool {
+    let value = &text[range.clone()];
+    let trimmed = trimmed(text, range);
     let Some(node) = outline.around(&trimmed) else {
-        return in_comment(text, outline, &place.range);
+        return in_comment(text, outline, range);
     };
     let is_whole_node = node.range == trimmed;
     match node.form {
@@ -66,8 +81,8 @@ fn stays_whole(text: &str, outline: &Outline, place: &Substitution) -> bool {
         Form::Collection => {
             is_whole_node && text[trimmed.clone()].starts_with(['[', '{'])
                 || fills_brackets(text, &trimmed)
-                || in_comment(text, outline, &place.range)
-                || fills_lines(text, outline, &place.range)
+                || in_comment(text, outline, range)
+                || fills_lines(text, outline, range)
         }
     }
 }

@@ -95,8 +95,10 @@ fn keeps_spelling(value: &str) -> bool {
     let read = yaml::parse_documents(&format!("k: {value}"));
     let number = read
         .ok()
-        .and_then(|documents| documents[0].map.get("k").cloned());
-    number.is_none_or(|number| !number.is_number() || number.to_string() == value)
+        .and_then(|documents| documents[0].map.get("k").cloned())
+        .filter(serde_json::Value::is_number);
+    let printed = number.map(|number| number.to_string());
+    printed.is_none_or(|printed| printed == value)
 }
 
 /// The lines of a block lose the blanks that it is indented by, nothing else.

@@ -67,16 +67,17 @@ impl ValueArgs {
     /// Returns the typed options.
     ///
     /// # Errors
-    /// A `--set` is no assignment. The message does not show it, for it may be a secret.
+    /// A `--values` is empty, or a `--set` is no assignment. The message does not show it, for it may be a secret.
     pub fn into_options(self) -> Result<ValueOptions> {
         let Self {
             values,
             set,
             explain,
         } = self;
+        ensure_named(&values)?;
         let set: Result<Vec<(String, Secret)>> = set.iter().map(assignment).collect();
         Ok(ValueOptions {
-            files: given_list(values),
+            files: values,
             set: set?,
             explain,
         })
@@ -91,6 +92,15 @@ impl ValueArgs {
             _ => None,
         }
     }
+}
+
+/// What is left out in silence here would render other values: unlike other flags, this one is not empty by intent.
+fn ensure_named(files: &[String]) -> Result<()> {
+    if files.iter().all(|file| !file.is_empty()) {
+        return Ok(());
+    }
+    Err(Failure::new("`--values` needs a file, but its value is empty")
+        .hint("a variable of the shell in it may not be set; name the file, or `-` for standard input"))
 }
 
 fn hidden(text: &str) -> Result<Secret, Infallible> {

@@ -29,15 +29,26 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the runtime and takes over the signals.
+    /// Starts the runtime of a command and takes over the signals.
+    ///
+    /// The work itself is done by the thread that calls [`Runtime::run`]; one more has the signals and the connections.
     ///
     /// # Errors
     /// The system refuses threads or signal handlers.
     pub fn start() -> Result<Self> {
-        let tokio = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .map_err(Error::Start)?;
+        Self::build(&mut two_threads())
+    }
+
+    /// Starts the runtime of a process that serves, with a thread for each processor, and takes over the signals.
+    ///
+    /// # Errors
+    /// As [`Runtime::start`].
+    pub fn start_server() -> Result<Self> {
+        Self::build(&mut tokio::runtime::Builder::new_multi_thread())
+    }
+
+    fn build(builder: &mut tokio::runtime::Builder) -> Result<Self> {
+        let tokio = builder.enable_all().build().map_err(Error::Start)?;
         let mut signals = {
             let _context = tokio.enter();
             Signals::listen().map_err(Error::Signals)?
@@ -86,6 +97,14 @@ impl Runtime {
             .expect("it is there until the drop")
             .block_on(work(FirstSignal(signal)))
     }
+}
+
+/// tokio's own rule is a thread for each processor, and on a large machine those take longer to start than most commands
+/// to do their work.
+fn two_threads() -> tokio::runtime::Builder {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1);
+    builder
 }
 
 /// What waits for the first signal.
@@ -148,5 +167,16 @@ impl Signals {
     async fn next(&mut self) -> &'static str {
         self.0.recv().await;
         "Ctrl-C"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_threads;
+
+    #[test]
+    fn a_command_starts_one_thread_whatever_the_machine() {
+        let runtime = two_threads().build().unwrap();
+        assert_eq!(runtime.metrics().num_workers(), 1);
     }
 }

@@ -31,20 +31,41 @@ impl Display for Secret {
 }
 
 /// What the name of a variable has in it when its value is to be hidden, in lower case.
-const SECRET_PARTS: [&str; 7] = [
+const SECRET_PARTS: [&str; 9] = [
     "key",
     "token",
     "secret",
-    "password",
+    "pass",
+    "pwd",
     "b64",
     "credential",
     "cert",
+    "dockerconfig",
 ];
 
 /// Tells by the name of a variable whether its value is to be hidden.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase();
+    let is_authentication = || {
+        let mut after = name
+            .match_indices("auth")
+            .map(|(at, auth)| &name[at + auth.len()..]);
+        after.any(|after| !after.starts_with("or"))
+    };
     SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name == "pat"
+        || name.ends_with("_pat")
+        || is_authentication()
+}
+
+/// Tells whether a value has a URL with a user or password in it, as in `https://user:password@host`.
+pub fn has_user_info(value: &str) -> bool {
+    let is_end = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
+    let mut authorities = value.split("://").skip(1).map(|rest| {
+        let end = rest.find(is_end).unwrap_or(rest.len());
+        &rest[..end]
+    });
+    authorities.any(|authority| authority.contains('@'))
 }
 
 #[cfg(test)]
@@ -60,11 +81,48 @@ mod tests {
             "CLIENT_SECRET",
             "dbPassword",
             "CA_CERT",
+            "DB_PASS",
+            "admin_passphrase",
+            "ROOT_PWD",
+            "BASIC_AUTH",
+            "AUTHOR_AUTH",
+            "DOCKERCONFIGJSON",
+            "CLOUD_CREDENTIALS",
+            "GITLAB_PAT",
+            "PAT",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["AWS_REGION", "CLUSTER_NAME", "KUBERNETES_VERSION"] {
+        for name in [
+            "AWS_REGION",
+            "CLUSTER_NAME",
+            "KUBERNETES_VERSION",
+            "AUTHOR",
+            "AUTHORITY_HOST",
+            "IMAGE_PATH",
+            "PATCH",
+        ] {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn urls_tell_secrets_too() {
+        for value in [
+            "https://user:s3cret@proxy.example.com:3128",
+            "a,http://token@example.com/x?y",
+            "see ssh://git@example.com/a",
+        ] {
+            assert!(has_user_info(value), "{value}");
+        }
+        for value in [
+            "https://example.com/a@b",
+            "https://example.com?mail=a@b",
+            "http://example.com me@example.com",
+            "me@example.com",
+            "",
+        ] {
+            assert!(!has_user_info(value), "{value}");
         }
     }
 

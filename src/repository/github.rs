@@ -110,6 +110,12 @@ impl GitHub {
         Self { server, ..self }
     }
 
+    /// Returns the GitHub that it is on.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
     /// Returns the URL of the releases, for people.
     pub(super) fn location(&self) -> String {
         format!("{}/{}/releases", self.server.web(), self.slug())

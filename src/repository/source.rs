@@ -51,7 +51,19 @@ fn shown(from: &str) -> String {
     if !is_url(from) {
         return from.to_owned();
     }
-    Url::parse(from).map_or_else(|_| from.to_owned(), |url| display_url(&url))
+    Url::parse(from).map_or_else(|_| without_secrets(from), |url| display_url(&url))
+}
+
+/// A text that is no valid URL may still have the password or token of the one that it was meant to be.
+fn without_secrets(text: &str) -> String {
+    let text = text.split(['?', '#']).next().unwrap_or_default();
+    match text.rsplit_once('@') {
+        Some((before, host)) => {
+            let scheme = before.find("://").map_or(0, |at| at + "://".len());
+            format!("{}{host}", &before[..scheme])
+        }
+        None => text.to_owned(),
+    }
 }
 
 fn is_url(from: &str) -> bool {
@@ -276,6 +288,74 @@ async fn fetch_page(url: &Url, link: &Link, settings: &Settings) -> Result<File,
     }
 }
 
+/// What must hold of any text that `--from` may name, for the tests here and the fuzz target in `tests/fuzz`. Where
+/// `secret` is in the text it is a secret: it may stand in a URL's credentials, query or fragment only.
+#[cfg(any(test, fuzzing))]
+pub fn assert_sound(from: &str, enterprise: &str, secret: &str) {
+    use super::fetcher::Fetcher;
+    use super::store::Store;
+    use crate::http::Http;
+    use crate::model::Secret;
+
+    let fetcher = Fetcher::new(Http::new("test"), Store::new(None), true);
+    let settings = Settings::new(fetcher, Some(Secret::new("public")), None)
+        .with_enterprise(Some(super::Enterprise {
+            host: enterprise.to_owned(),
+            token: Some(Secret::new("enterprise")),
+        }));
+    assert!(!is_url(from) || !shown(from).contains(secret), "{from}");
+    let named = Url::parse(from);
+    match Source::parse(from, Some(enterprise)) {
+        Ok(Source::Stdin) => assert_eq!(from, "-"),
+        Ok(Source::Path(path)) => match is_url(from) {
+            true => assert_eq!(named.map(|url| url.to_file_path()), Ok(Ok(path))),
+            false => assert_eq!(path, Path::new(from)),
+        },
+        Ok(Source::Url(url)) => {
+            assert!(matches!(url.scheme(), "http" | "https"), "{url}");
+            assert_eq!(Ok(url), named);
+        }
+        Ok(Source::Contents(link) | Source::Raw(_, link) | Source::Page(_, link)) => {
+            assert!(link.route.len() > 1, "{link:?}");
+            assert!(!link.page.contains(secret), "{link:?}");
+            let named = named.expect("it is a URL");
+            assert_asks(&link.server, &named, &settings);
+            let url =
+                (link.server).repository_api(&link.slug, link.route.iter().map(String::as_str));
+            let repositories = format!("{}/repos/", link.server.api());
+            assert!(url.as_str().starts_with(&repositories), "{url}");
+            assert_eq!(
+                (url.query(), url.fragment(), url.username()),
+                (None, None, "")
+            );
+        }
+        Ok(Source::Asset(asset)) => {
+            assert_asks(asset.server(), &named.expect("it is a URL"), &settings);
+            assert!(!asset.location().contains(secret), "{asset:?}");
+        }
+        Err(reason) => assert!(!reason.to_string().contains(secret), "{from}: {reason}"),
+    }
+}
+
+/// The API that is asked is that of the host that was named, and it sees the token that is meant for it or none.
+#[cfg(any(test, fuzzing))]
+fn assert_asks(server: &Server, named: &Url, settings: &Settings) {
+    let host = named.host_str().expect("it is on a host");
+    let port = named
+        .port()
+        .map_or(String::new(), |port| format!(":{port}"));
+    let place = format!("{host}{port}");
+    let token = server.token(settings).map(crate::model::Secret::expose);
+    if ["github.com", "www.github.com", "raw.githubusercontent.com"].contains(&place.as_str()) {
+        assert_eq!((server.host(), token), ("github.com", Some("public")));
+        return;
+    }
+    assert_eq!((server.host(), named.scheme()), (place.as_str(), "https"));
+    let enterprise = settings.enterprise.as_ref().expect("it is set above");
+    let is_enterprise = place.eq_ignore_ascii_case(&enterprise.host);
+    assert_eq!(token, is_enterprise.then_some("enterprise"), "{named}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -497,4 +577,39 @@ mod tests {
             assert!(read.contains(problem), "{from}: {read}");
         }
     }
+
+    #[test]
+    fn a_broken_url_is_shown_without_secrets() {
+        for (from, expected) in [
+            ("https://me:pw@a b/x?token=t#f", "https://a b/x"),
+            ("https://me:p/w@host:port/x", "https://host:port/x"),
+            ("https://a b/x", "https://a b/x"),
+        ] {
+            assert_eq!(shown(from), expected);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn tokens_go_where_they_are_meant_to_go(
+            beginning in proptest::sample::select(BEGINNINGS),
+            words in proptest::collection::vec(proptest::sample::select(WORDS), 0..12),
+            end in proptest::sample::select(&["", "?token=qZx7", "#qZx7"][..]),
+        ) {
+            let text = format!("{beginning}{}{end}", words.concat());
+            assert_sound(&text, ENTERPRISE, "qZx7");
+        }
+    }
+
+    #[rustfmt::skip]
+    const BEGINNINGS: &[&str] = &[
+        "https://", "https://u:qZx7@", "http://u:qZx7@", "http://", "https://github.com/o/r/", "file://", "file:", "ftp://", "",
+    ];
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "github.com", "www.github.com", "raw.githubusercontent.com", ENTERPRISE, "GIT.acme.example", "acme.ghe.com",
+        "example.com", "[::1]", "://", ":443", ":8443", ":80", "@", "/", "//", "/o/r", "/blob/", "/tree/", "/raw/", "main/",
+        "refs/heads/", "x.yaml", "/releases/download/", "v1/", "/releases/latest/download/", "..", "%2e%2e", "%2F", "%", "%FF",
+        "\\", " ", "é", "-", "%00",
+    ];
 }

@@ -47,6 +47,27 @@ pub struct MissingVariable {
     pub name: String,
     /// The lines where the template uses it, from 1.
     pub lines: Vec<usize>,
+    /// It has an empty default, which counts as none.
+    pub empty_default: bool,
+}
+
+impl MissingVariable {
+    /// Says what about the way in which the template uses the variable may be a mistake.
+    fn remark(&self) -> Option<String> {
+        let name = &self.name;
+        let is_shell_like = |c: char| c.is_lowercase() || c.is_ascii_digit();
+        if self.empty_default {
+            Some(format!(
+                "an empty default is none; where a value of YAML stands alone, `${{{name}:=\"\"}}` makes it an empty text"
+            ))
+        } else if name.starts_with(is_shell_like) {
+            Some(format!(
+                "if it is a variable of a shell, write `$${{{name}}}`"
+            ))
+        } else {
+            None
+        }
+    }
 }
 
 /// The way in which a reference does not follow the grammar.
@@ -232,7 +253,10 @@ pub fn missing_hints(
 ) -> Vec<String> {
     let hint = |variable: &MissingVariable| {
         let used = format!("`{}` is used in {}", variable.name, Lines(&variable.lines));
-        let parts: Vec<String> = std::iter::once(used).chain(advice(variable)).collect();
+        let parts: Vec<String> = std::iter::once(used)
+            .chain(variable.remark())
+            .chain(advice(variable))
+            .collect();
         parts.join("; ")
     };
     let mut hints: Vec<String> = variables.iter().take(MAX_LISTED).map(hint).collect();

@@ -2,13 +2,15 @@
 //!
 //! Published templates depend on all of it, so the result stays; whoever renders a template is told.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memrchr};
 
 use super::Template;
-use super::syntax::{Expression, Intent, Operator, Piece};
+use super::syntax::{Expression, Intent, Operator, Piece, Replace};
 
 /// A place of a template where a value is silently lost, or taken for something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +50,16 @@ pub enum HoleKind {
     DefaultElsewhere {
         /// The variable without a value.
         name: String,
-        /// Line of the use that has the default.
+        /// Line of the use that makes the variable an optional one.
         default_line: usize,
     },
-    /// `${1:-x}`: an argument of a shell script.
-    ShellArgument {
-        /// The name, all digits.
+    /// `${1:-x}`, `${file:-x}`: text of a shell script, by the custom that variables of templates are in upper case.
+    ShellText {
+        /// The name.
         name: String,
     },
+    /// What stands behind a NUL is no part of the template.
+    AfterNul,
     /// `{V:=d}`, or `{V}` of a variable that is used elsewhere: the `$` is missing.
     NoDollar {
         /// What looks like a variable.
@@ -88,12 +92,15 @@ impl Display for Hole {
             ),
             HoleKind::DefaultElsewhere { name, default_line } => write!(
                 formatter,
-                "`{name}` is not set and reads as empty here, its default is that of line {default_line} only; repeat the default"
+                "`{name}` is not set and reads as empty here: what line {default_line} has in its place counts there only; set it, \
+                 or give it a default here"
             ),
-            HoleKind::ShellArgument { name } => write!(
+            HoleKind::ShellText { name } => write!(
                 formatter,
                 "`${{{name}...` is read as a variable; write `$${{{name}...` if this is text for a shell"
             ),
+            HoleKind::AfterNul => formatter
+                .write_str("all text behind a NUL character is left out; remove the character"),
             HoleKind::NoDollar { name } => write!(
                 formatter,
                 "`{{{name}` looks like a variable without its `$`; write `${{{name}`"
@@ -156,8 +163,8 @@ impl Search<'_> {
         let name = self.name(expression);
         let unset = self.value(expression).is_none();
         let kind = match (expression.operator, outer) {
-            _ if unset && name.bytes().all(|byte| byte.is_ascii_digit()) => {
-                HoleKind::ShellArgument { name }
+            (Operator::Default(_), None) if unset && is_shell_name(&name) => {
+                HoleKind::ShellText { name }
             }
             (Operator::Default(Intent::Alternative), _) => HoleKind::AlternativeAsDefault { name },
             (Operator::Default(Intent::Message), _) if unset => HoleKind::MessageAsValue { name },
@@ -169,15 +176,19 @@ impl Search<'_> {
                 let outer = self.name(outer);
                 HoleKind::UnsetInside { name, outer }
             }
-            (Operator::Substring | Operator::Replace(_) | Operator::Trim(..), _) if unset => {
-                HoleKind::UnsetOperand { name }
-            }
+            // To replace a prefix or suffix is how providers turn a set variable into a line of their own.
+            (
+                Operator::Substring
+                | Operator::Replace(Replace::First | Replace::All)
+                | Operator::Trim(..),
+                _,
+            ) if unset => HoleKind::UnsetOperand { name },
             _ => return,
         };
-        self.add(expression.line, kind);
+        self.add_at(expression, kind);
     }
 
-    /// Looks for uses of a variable without the default that its first use has.
+    /// Looks for uses of a variable that another use, the first one, has made an optional one.
     fn later_uses(&mut self) {
         let template = self.template;
         let mut defaults: Vec<Option<usize>> = vec![None; template.names.len()];
@@ -189,15 +200,16 @@ impl Search<'_> {
             if self.value(expression).is_some() {
                 continue;
             }
-            match (expression.operator, defaults[expression.name]) {
-                (Operator::Default(_), None) => defaults[expression.name] = Some(expression.line),
+            let default_line = defaults[expression.name];
+            match (expression.operator, default_line) {
                 (Operator::Value | Operator::Length | Operator::Case(_), Some(default_line)) => {
                     let name = self.name(expression);
-                    self.add(
-                        expression.line,
+                    self.add_at(
+                        expression,
                         HoleKind::DefaultElsewhere { name, default_line },
                     );
                 }
+                (_, None) => defaults[expression.name] = Some(expression.line),
                 _ => {}
             }
         }
@@ -206,6 +218,9 @@ impl Search<'_> {
     /// Looks through the text outside of references.
     fn texts(&mut self) {
         let template = self.template;
+        let known = LazyCell::new(|| -> HashSet<&str> {
+            template.names.iter().map(String::as_str).collect()
+        });
         // The line of the byte up to which lines were counted.
         let (mut line, mut counted) = (1, Some(0));
         for piece in &template.pieces {
@@ -219,17 +234,36 @@ impl Search<'_> {
                 Piece::Unescaped(_) => continue,
             };
             for (start, name, follows) in bare_references(&template.text, range) {
-                if follows != b':' && !template.names.iter().any(|known| known == name) {
+                if follows != b':' && !known.contains(name) {
                     continue;
                 }
                 let lines = &template.text[counted.unwrap_or(range.start)..start];
                 (line, counted) = (line + memchr_iter(b'\n', lines).count(), Some(start));
                 let name = name.to_owned();
-                self.add(line, HoleKind::NoDollar { name });
+                if !self.is_in_comment(start) {
+                    self.add(line, HoleKind::NoDollar { name });
+                }
             }
             let rest = &template.text[counted.unwrap_or(range.start)..range.end];
             (line, counted) = (line + memchr_iter(b'\n', rest).count(), Some(range.end));
         }
+        if template.ends_at_nul {
+            self.add(line, HoleKind::AfterNul);
+        }
+    }
+
+    /// What is lost in a comment is no loss.
+    fn add_at(&mut self, expression: &Expression, kind: HoleKind) {
+        if !self.is_in_comment(expression.range.start) {
+            self.add(expression.line, kind);
+        }
+    }
+
+    /// Tells whether the line of a place begins with `#`, be it of YAML or of a script.
+    fn is_in_comment(&self, place: usize) -> bool {
+        let before = &self.template.text[..place];
+        let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+        before[start..].trim_ascii_start().starts_with(b"#")
     }
 
     fn add(&mut self, line: usize, kind: HoleKind) {
@@ -243,6 +277,10 @@ impl Search<'_> {
     fn value(&self, expression: &Expression) -> Option<&str> {
         self.values[expression.name].as_deref()
     }
+}
+
+fn is_shell_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit())
 }
 
 /// Finds `{NAME}`, `{NAME:=` and `{NAME:-` in a range of the text; `NAME` is in upper case, as variables are by custom, and
@@ -309,7 +347,21 @@ mod tests {
             ),
             (
                 "${A:=1}\n${ A\n}",
-                "line 2: `A` is not set and reads as empty here, its default is that of line 1 only; repeat the default",
+                "line 2: `A` is not set and reads as empty here: what line 1 has in its place counts there only; set it, or \
+                 give it a default here",
+            ),
+            (
+                "# ${A//x/}\nk: ${A}",
+                "line 2: `A` is not set and reads as empty here: what line 1 has in its place counts there only; set it, or \
+                 give it a default here",
+            ),
+            (
+                "a\nb\0c",
+                "line 2: all text behind a NUL character is left out; remove the character",
+            ),
+            (
+                "  echo ${file:-x}",
+                "line 1: `${file...` is read as a variable; write `$${file...` if this is text for a shell",
             ),
             (
                 "${1:-x}",
@@ -337,6 +389,8 @@ mod tests {
             "${A:=${SET}}",
             "${SET#v} ${SET:0:3} ${SET:?m}",
             "${A:=1} ${A:=2} ${A:=}",
+            "${A/#arn/role: arn}",
+            "# ${A#x} ${B:?m} ${1:-x} {ABC:=x} ${A}\n  # ${C:=${D}}",
             "{ABC} {{ABC}} {a} {AB:=} $${ABC:=1} {\"ABC\": 1} {ABC: 1}",
         ] {
             assert_eq!(holes(text), Vec::<String>::new(), "{text}");

@@ -33,7 +33,7 @@ impl Template {
                 mention.default = (!text.is_empty()).then_some((text, expression.line));
             }
         }
-        for variable in &self.variables {
+        for variable in self.variables() {
             if let Some(mention) = found.get_mut(variable.name.as_str()) {
                 mention.required = variable.default.is_none();
             }

@@ -17,34 +17,38 @@ mod normalise;
 mod operators;
 mod parse;
 mod pattern;
+mod references;
 mod render;
 mod rendering;
 mod syntax;
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 pub use error::{
     Error, EvaluationError, Form, Lines, MissingVariable, Next, ParseError, missing_hints,
 };
 pub use holes::{Hole, HoleKind};
 pub use mentions::Mention;
+pub use references::Reference;
 pub use rendering::{Rendering, Substitution};
-use syntax::{Expression, Piece};
+use syntax::{Expression, Intent, Operator, Piece};
 
 /// A parsed template. It owns its text.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// The text after normalisation, up to the first NUL.
     text: Vec<u8>,
+    /// There was more text, behind a NUL.
+    ends_at_nul: bool,
     /// The top level, in text order.
     pieces: Vec<Piece>,
     /// Every reference; the nested ones come before the one that they are in.
     expressions: Vec<Expression>,
     /// Every name, also those that occur only inside other references.
     names: Vec<String>,
-    variables: Vec<Variable>,
-    /// For each of `variables` its place in `names`.
-    variable_names: Vec<usize>,
+    /// Collected when somebody asks; for each its place in `names`.
+    variables: OnceLock<(Vec<Variable>, Vec<usize>)>,
 }
 
 /// A variable that a template uses outside of other references.
@@ -54,6 +58,8 @@ pub struct Variable {
     pub name: String,
     /// The default of the first use; `None` makes the variable a required one.
     pub default: Option<String>,
+    /// The first use has an empty default, which counts as none: `${V:=}`.
+    pub empty_default: bool,
     /// The lines of the uses, from 1, each once and in order.
     pub lines: Vec<usize>,
 }
@@ -65,23 +71,21 @@ impl Template {
     /// [`Error::Parse`] at the first reference that is no valid one.
     pub fn parse(text: impl Into<Vec<u8>>) -> Result<Self, Error> {
         let parsed = parse::parse(text.into())?;
-        let mut template = Self {
+        Ok(Self {
             text: parsed.text,
+            ends_at_nul: parsed.ends_at_nul,
             pieces: parsed.pieces,
             expressions: parsed.expressions,
             names: parsed.names,
-            variables: Vec::new(),
-            variable_names: Vec::new(),
-        };
-        template.collect_variables();
-        Ok(template)
+            variables: OnceLock::new(),
+        })
     }
 
     /// Returns the variables, one per name, in the byte order of the names.
     ///
     /// A name that occurs only inside another reference, as `B` in `${A:=${B}}`, is not among them and never missing.
     pub fn variables(&self) -> &[Variable] {
-        &self.variables
+        &self.collected().0
     }
 
     /// Renders the template. `lookup` gets each name as it is written, once.
@@ -113,14 +117,18 @@ impl Template {
     }
 
     fn ensure_complete(&self, values: &[Option<String>]) -> Result<(), Error> {
-        let missing: Vec<MissingVariable> = self
-            .variables
+        if values.iter().all(Option::is_some) {
+            return Ok(());
+        }
+        let (variables, names) = self.collected();
+        let missing: Vec<MissingVariable> = variables
             .iter()
-            .zip(&self.variable_names)
+            .zip(names)
             .filter(|(variable, name)| variable.default.is_none() && values[**name].is_none())
             .map(|(variable, _)| MissingVariable {
                 name: variable.name.clone(),
                 lines: variable.lines.clone(),
+                empty_default: variable.empty_default,
             })
             .collect();
         if missing.is_empty() {
@@ -130,8 +138,12 @@ impl Template {
         }
     }
 
+    fn collected(&self) -> &(Vec<Variable>, Vec<usize>) {
+        self.variables.get_or_init(|| self.collect_variables())
+    }
+
     /// The first use of a name decides on its default.
-    fn collect_variables(&mut self) {
+    fn collect_variables(&self) -> (Vec<Variable>, Vec<usize>) {
         let mut place_of: Vec<Option<usize>> = vec![None; self.names.len()];
         let mut found: Vec<(Variable, usize)> = Vec::new();
         for piece in &self.pieces {
@@ -149,7 +161,7 @@ impl Template {
             }
         }
         found.sort_unstable_by(|(left, _), (right, _)| left.name.cmp(&right.name));
-        (self.variables, self.variable_names) = found.into_iter().unzip();
+        found.into_iter().unzip()
     }
 
     fn first_use(&self, expression: &Expression) -> Variable {
@@ -157,6 +169,8 @@ impl Template {
         Variable {
             name: self.names[expression.name].clone(),
             default: (!default.is_empty()).then(|| String::from_utf8_lossy(&default).into_owned()),
+            empty_default: default.is_empty()
+                && expression.operator == Operator::Default(Intent::Default),
             lines: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ use super::syntax::{Case, End, Expression, Extent, Intent, Operator, Piece, Reac
 /// The parts of a [`super::Template`] that come from parsing.
 pub(super) struct Parsed {
     pub text: Vec<u8>,
+    pub ends_at_nul: bool,
     pub pieces: Vec<Piece>,
     pub expressions: Vec<Expression>,
     pub names: Vec<String>,
@@ -21,10 +22,9 @@ pub(super) struct Parsed {
 
 /// Parses a whole template.
 pub(super) fn parse(mut text: Vec<u8>) -> Result<Parsed, Error> {
-    // A NUL ends the text for the reference, wherever it stands; nothing is said about the rest.
-    if let Some(end) = memchr(0, &text) {
-        text.truncate(end);
-    }
+    // A NUL ends the text for the reference, wherever it stands.
+    let end = memchr(0, &text);
+    text.truncate(end.unwrap_or(text.len()));
     let source = Source::new(text);
     let normalised = source.normalised();
     let mut parser = Parser {
@@ -39,6 +39,7 @@ pub(super) fn parse(mut text: Vec<u8>) -> Result<Parsed, Error> {
     let (expressions, names) = (parser.expressions, parser.names);
     Ok(Parsed {
         text: normalised.unwrap_or_else(|| source.into_original()),
+        ends_at_nul: end.is_some(),
         pieces,
         expressions,
         names,
@@ -176,6 +177,7 @@ impl<'a> Parser<'a> {
             name: open.name,
             operator: open.operator,
             arguments: open.arguments,
+            range: open.start..self.at,
             line: open.line,
             end_line: self.lines.line_at(self.at),
         });

@@ -39,6 +39,12 @@ pub(super) fn render<'t>(
                 let expression = &template.expressions[*index];
                 substitutions.push(Substitution {
                     name: &template.names[expression.name],
+                    source: String::from_utf8_lossy(&template.text[expression.range.clone()]),
+                    is_default: matches!(expression.operator, Operator::Default(_))
+                        && values[expression.name]
+                            .as_deref()
+                            .unwrap_or_default()
+                            .is_empty(),
                     range: start..output.len(),
                     line: expression.line,
                     end_line: expression.end_line,

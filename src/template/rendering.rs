@@ -1,5 +1,6 @@
 //! The text that a template renders to, and the way back from it to the template.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memchr_iter;
@@ -18,6 +19,10 @@ pub struct Rendering<'t> {
 pub struct Substitution<'t> {
     /// The variable that the reference begins with.
     pub name: &'t str,
+    /// The reference as the template has it, without white space around a bare name.
+    pub source: Cow<'t, str>,
+    /// The result is the default, for want of a value.
+    pub is_default: bool,
     /// Where its result is in the rendered text, in bytes; empty when the result is.
     pub range: Range<usize>,
     /// Line of the template where the reference begins, from 1.

@@ -21,6 +21,8 @@ pub(super) struct Expression {
     pub operator: Operator,
     /// As many as the operator takes: any number for a default, else none, one or two.
     pub arguments: Vec<Piece>,
+    /// Its bytes in the text, from `${` to `}`.
+    pub range: Range<usize>,
     /// Line of the original text where it begins, from 1.
     pub line: usize,
     /// Line where it ends; white space around the name may hold line ends.

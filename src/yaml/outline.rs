@@ -31,6 +31,8 @@ pub struct Node {
     pub form: Form,
     /// What a scalar says, before anything is made of it; empty for lists and mappings.
     pub text: String,
+    /// Place of the list or mapping that it is in.
+    parent: Option<usize>,
 }
 
 /// How a node is written.
@@ -63,7 +65,9 @@ impl Outline {
             let part = part.map_err(|line| Error::separator(documents + 1, line))?;
             let start = offset_in(text, part.text);
             let mut nodes = outline_part(part.text, part.line, documents + 1)?;
+            let earlier = outline.nodes.len();
             for node in &mut nodes {
+                node.parent = node.parent.map(|parent| earlier + parent);
                 node.range = start + node.range.start..start + node.range.end;
                 documents = documents.max(node.document);
             }
@@ -77,10 +81,12 @@ impl Outline {
         let before = self
             .nodes
             .partition_point(|node| node.range.start <= range.start);
-        self.nodes[..before]
-            .iter()
-            .rev()
-            .find(|node| node.range.end >= range.end)
+        // Whatever began before and has not ended holds the node that began last.
+        let last = before.checked_sub(1)?;
+        std::iter::successors(Some(&self.nodes[last]), |node| {
+            node.parent.map(|parent| &self.nodes[parent])
+        })
+        .find(|node| node.range.end >= range.end)
     }
 
     /// Returns the value at a path of a document; where there is none, that of the longest part of the path that leads to one.
@@ -189,7 +195,9 @@ impl Outliner {
                     ScalarStyle::Literal | ScalarStyle::Folded => Form::Block,
                     ScalarStyle::Plain => Form::Plain,
                 };
-                self.scalar(form, text.into_owned(), range);
+                // The parser says `~` for a value that is left out.
+                let text = if range.is_empty() { "" } else { &text };
+                self.scalar(form, text.to_owned(), range);
             }
             Event::Alias(_) => self.scalar(Form::Alias, String::new(), range),
             Event::SequenceStart(..) => self.begin(Some(0), range),
@@ -213,12 +221,13 @@ impl Outliner {
 
     fn begin(&mut self, items: Option<usize>, range: Range<usize>) {
         let path = self.place("");
+        let node = self.nodes.len();
+        self.add(path, Form::Collection, String::new(), range);
         self.open.push(Open {
-            node: self.nodes.len(),
+            node,
             items,
             value_path: None,
         });
-        self.add(path, Form::Collection, String::new(), range);
     }
 
     fn end(&mut self, range: Range<usize>) {
@@ -230,7 +239,9 @@ impl Outliner {
     }
 
     fn add(&mut self, path: String, form: Form, text: String, range: Range<usize>) {
+        let parent = self.open.last().map(|open| open.node);
         self.nodes.push(Node {
+            parent,
             document: self.document,
             path,
             range,
@@ -307,6 +318,13 @@ mod tests {
             node(2, "k", Form::Plain, "v#w"),
         ];
         assert_eq!(nodes, expected);
+    }
+
+    #[test]
+    fn a_value_that_is_left_out_says_nothing() {
+        let nodes = Outline::of("a:\nb: ~\n").unwrap().nodes;
+        let texts: Vec<&str> = nodes.iter().map(|node| node.text.as_str()).collect();
+        assert_eq!(texts, ["", "a", "", "b", "~"]);
     }
 
     #[test]

@@ -19,36 +19,45 @@ const MAX_SIMPLE_KEY: usize = 1000;
 
 /// Renders a JSON value as one document, with a line end at its end.
 pub fn render(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).expect("the keys of JSON values are texts");
-    let mut writer = Writer {
-        text: String::new(),
-    };
-    match &value {
-        Value::Object(map) if !map.is_empty() => writer.map(map, 0, false),
-        Value::Array(items) if !items.is_empty() => writer.list(items, 0, false),
-        scalar => {
-            writer.scalar(scalar, 0);
-            writer.text.push('\n');
-        }
-    }
+    let mut writer = Writer::default();
+    writer.document(value);
     writer.text
 }
 
 /// Renders JSON values as documents with `---` between them, none at the beginning, and without the last line end.
 pub fn render_documents<'a, T: Serialize + 'a>(values: impl IntoIterator<Item = &'a T>) -> String {
-    let documents: Vec<String> = values.into_iter().map(render).collect();
-    let mut text = documents.join(SEPARATOR);
+    let mut writer = Writer::default();
+    for value in values {
+        if !writer.text.is_empty() {
+            writer.text.push_str(SEPARATOR);
+        }
+        writer.document(value);
+    }
+    let mut text = writer.text;
     if text.ends_with('\n') {
         text.pop();
     }
     text
 }
 
+#[derive(Default)]
 struct Writer {
     text: String,
 }
 
 impl Writer {
+    fn document(&mut self, value: &impl Serialize) {
+        let value = serde_json::to_value(value).expect("the keys of JSON values are texts");
+        match &value {
+            Value::Object(map) if !map.is_empty() => self.map(map, 0, false),
+            Value::Array(items) if !items.is_empty() => self.list(items, 0, false),
+            scalar => {
+                self.scalar(scalar, 0);
+                self.text.push('\n');
+            }
+        }
+    }
+
     /// Writes the lines of a mapping that is not empty; `inline` when the first one has begun.
     fn map(&mut self, map: &Map<String, Value>, indent: usize, mut inline: bool) {
         for (key, value) in map {

@@ -56,6 +56,27 @@ fn a_file_is_replaced_as_a_whole() {
 }
 
 #[test]
+fn the_kubernetes_version_is_checked_wherever_it_comes_from() {
+    let environment = TestEnvironment::new().with("KUBERNETES_VERSION", "stable");
+    environment.write("template.yaml", "kind: ${KUBERNETES_VERSION}\n");
+    let line = "generate cluster c -n n --from template.yaml";
+    let (theirs, ours) = both(&environment, line);
+    assert_eq!((theirs.status, ours.status), (0, 1), "{theirs}{ours}");
+    assert!(theirs.stdout.contains("kind: stable"), "{theirs}");
+    let refusal = "error: invalid KubernetesVersion";
+    assert!(ours.stderr.starts_with(refusal), "{ours}");
+    // Both check the flag.
+    let line = &format!("{line} --kubernetes-version latest");
+    let (theirs, ours) = both(&environment, line);
+    assert_eq!((theirs.status, ours.status), (1, 1), "{theirs}{ours}");
+    assert!(
+        theirs.stderr.contains("invalid KubernetesVersion"),
+        "{theirs}"
+    );
+    assert!(ours.stderr.starts_with(refusal), "{ours}");
+}
+
+#[test]
 fn all_faults_of_the_configuration_are_reported() {
     let environment = TestEnvironment::new();
     let config = "\

@@ -35,6 +35,7 @@ impl Terminal {
     fn run(line: &str, variables: &[(&str, &str)]) -> Self {
         let environment = TestEnvironment::new();
         environment.write("template.yaml", TEMPLATE);
+        environment.write("spellings.yaml", "a: ${region}\nb: ${REGION}\nc: ${SIZE}\n");
         let binary = env!("CARGO_BIN_EXE_capictl");
         // The inner shell becomes the command, so that its number is the command's.
         let script = format!(
@@ -109,6 +110,21 @@ fn missing_values_are_asked_for() {
     assert_eq!(status, 0, "{shown}");
     assert_eq!(written, "region: eu-west-1\nsize: 1\ntoken: hunter2\n");
     assert!(!shown.contains("hunter"), "{shown}");
+}
+
+#[test]
+fn one_variable_in_two_spellings_is_asked_for_once() {
+    let mut terminal = Terminal::run("generate yaml --from spellings.yaml", &[]);
+    terminal.expect("REGION, SIZE have no value");
+    terminal.expect(OFFER);
+    terminal.send("y");
+    terminal.expect("REGION (lines 1, 2): ");
+    terminal.send("eu\r");
+    terminal.expect("SIZE (line 3): ");
+    terminal.send("1\r");
+    let (status, written, shown) = terminal.finish();
+    assert_eq!(status, 0, "{shown}");
+    assert_eq!(written, "a: eu\nb: eu\nc: 1\n");
 }
 
 #[test]

@@ -20,14 +20,29 @@ fn an_empty_default_asks_for_the_value_and_a_quoted_one_does_not() {
     k: ""
     ---- stderr
     "#);
-    insta::assert_snapshot!(rendering("k: ${K:=}\nl: ${L:-}\n").run(LINE), @"
+    insta::assert_snapshot!(rendering("k: ${K:=}\nl: ${L:-}\n").run(LINE), @r#"
     status: 1
     ---- stdout
     ---- stderr
     error: cannot render `t.yaml`
       caused by: value for variables [K, L] is not set. Please set the value using os environment variables or the clusterctl config file
-    hint: `K` is used in line 1
-    hint: `L` is used in line 2
+    hint: `K` is used in line 1; an empty default is none; where a value of YAML stands alone, `${K:=""}` makes it an empty text
+    hint: `L` is used in line 2; an empty default is none; where a value of YAML stands alone, `${L:=""}` makes it an empty text
+    hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
+    hint: `--set NAME=VALUE` and `--values FILE` set variables too
+    "#);
+}
+
+#[test]
+fn a_variable_of_a_shell_script_is_told_how_to_stay_text() {
+    insta::assert_snapshot!(rendering("k: echo ${file} ${1}\n").run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: cannot render `t.yaml`
+      caused by: value for variables [1, file] is not set. Please set the value using os environment variables or the clusterctl config file
+    hint: `1` is used in line 1; if it is a variable of a shell, write `$${1}`
+    hint: `file` is used in line 1; if it is a variable of a shell, write `$${file}`
     hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
     hint: `--set NAME=VALUE` and `--values FILE` set variables too
     ");
@@ -69,7 +84,7 @@ fn a_default_is_good_for_its_own_place_only() {
     a: 3
     b: null
     ---- stderr
-    warning: `t.yaml`, line 2: `N` is not set and reads as empty here, its default is that of line 1 only; repeat the default
+    warning: `t.yaml`, line 2: `N` is not set and reads as empty here: what line 1 has in its place counts there only; set it, or give it a default here
     ");
     insta::assert_snapshot!(rendering("a: ${N}\nb: ${N:=3}\n").run(LINE), @"
     status: 1
@@ -179,7 +194,7 @@ fn a_variable_without_its_dollar_is_pointed_at() {
     status: 1
     ---- stdout
     ---- stderr
-    error: what `t.yaml` renders to cannot be read, see its line 2
+    error: what `t.yaml` renders to cannot be read
       caused by: failed to unmarshal the 1st yaml document: line 2, column 1: simple key expected ':'
     hint: look at the indentation and the quotes there and on the lines before
     hint: line 2: `{EXTRA` looks like a variable without its `$`; write `${EXTRA`
@@ -196,8 +211,8 @@ fn several_lines_at_a_place_for_one_are_an_error_or_a_warning() {
     ---- stdout
     ---- stderr
     error: the value of `KEYS`, used in line 3, breaks the YAML of `t.yaml` there
-      caused by: failed to unmarshal the 1st yaml document: line 4, column 1: simple key expected ':'
-    hint: the value of `KEYS` has several lines, and the template's indentation is that of the first one only: indent the others in the value, or give it on one line
+      caused by: failed to unmarshal the 1st yaml document: line 3, column 1: simple key expected ':'
+    hint: it has several lines, and the template's indentation is that of the first one only: indent the others in `KEYS`, or give it on one line
     ");
     let misread = environment().with("KEYS", "ssh-ed25519 A\nowner: B");
     insta::assert_snapshot!(misread.run(LINE), @"
@@ -208,14 +223,14 @@ fn several_lines_at_a_place_for_one_are_an_error_or_a_warning() {
         ssh-ed25519 A
     owner: B
     ---- stderr
-    warning: `t.yaml`, line 3: YAML takes a part of the value of `KEYS` for its own; the value of `KEYS` has several lines, and the template's indentation is that of the first one only: indent the others in the value, or give it on one line
+    warning: `t.yaml`, line 3: YAML takes a part of the value of `KEYS` for its own; it has several lines, and the template's indentation is that of the first one only: indent the others in `KEYS`, or give it on one line
     ");
     insta::assert_snapshot!(misread.run("generate yaml --from t.yaml --strict"), @"
     status: 1
     ---- stdout
     ---- stderr
     error: `t.yaml` does not pass `--strict`
-      - line 3: YAML takes a part of the value of `KEYS` for its own; the value of `KEYS` has several lines, and the template's indentation is that of the first one only: indent the others in the value, or give it on one line
+      - line 3: YAML takes a part of the value of `KEYS` for its own; it has several lines, and the template's indentation is that of the first one only: indent the others in `KEYS`, or give it on one line
     ");
 }
 

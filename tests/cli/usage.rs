@@ -166,6 +166,6 @@ fn one_provider_and_no_more_is_rendered() {
 
     $ capictl generate yaml --from=
     error: unable to read custom template. Please specify a template source
-    hint: give `--from` a path, a URL, or `-` for standard input
+    hint: name a file or URL with `--from`, or `-` for standard input
     ");
 }

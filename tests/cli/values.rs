@@ -56,7 +56,7 @@ fn set_beats_values_which_beat_the_environment_which_beats_the_file() {
     c: first
     d: second
     e: set
-    f: "1.1"
+    f: "1.10"
     g: "yes"
     h: ""
     i: a=b=
@@ -71,7 +71,7 @@ fn set_beats_values_which_beat_the_environment_which_beats_the_file() {
       EQUALS       a=b=         --set
       FIRST        first        --values 1.yaml
       NOTHING      default      default of the template (line 10)
-      NUMBER       1.1          --values 1.yaml
+      NUMBER       1.10         --values 1.yaml
       SECOND       second       --values 2.yaml
       SET          set          --set
       VOID         ""           --set
@@ -136,6 +136,7 @@ fn values_that_are_none_are_named_with_their_lines_and_not_shown() {
         "generate provider -i mailgun --raw --set A=s3cret",
         "generate provider -i mailgun --describe --explain",
         "generate yaml --from template.yaml -o json",
+        "generate yaml --from template.yaml --values=",
     ]);
     assert!(
         !errors
@@ -192,6 +193,10 @@ fn values_that_are_none_are_named_with_their_lines_and_not_shown() {
     $ capictl generate yaml --from template.yaml -o json
     error: `--output` is the format of a list, but no list is asked for
     hint: add `--list-variables`
+
+    $ capictl generate yaml --from template.yaml --values=
+    error: `--values` needs a file, but its value is empty
+    hint: a variable of the shell in it may not be set; name the file, or `-` for standard input
     "#);
 }
 
@@ -225,7 +230,7 @@ fn explain_masks_secrets_and_shortens_values() {
       NAME                        VALUE                                              SOURCE
       AWS_B64ENCODED_CREDENTIALS  ****                                               environment AWS_B64ENCODED_CREDENTIALS
       BUCKET                      ""                                                 environment BUCKET, empty: the default of line 3 counts
-      EMPTY_TOKEN                 ****                                               environment EMPTY_TOKEN
+      EMPTY_TOKEN                 ****                                               environment EMPTY_TOKEN, empty: the default of line 9 counts
       ESCAPES                     \u{1b}[31mred\u{7}                                 environment ESCAPES
       INNER                       in                                                 default of the template (line 8)
       LINES                       one…                                               --values values.yaml
@@ -241,6 +246,62 @@ fn explain_masks_secrets_and_shortens_values() {
     a: b
     ---- stderr
     `none.yaml` has no variables
+    ");
+}
+
+#[test]
+fn explain_masks_urls_with_passwords_and_tells_of_several_defaults() {
+    let environment = TestEnvironment::new()
+        .with("PROXY", "http://me:s3cret@proxy.example.com:3128")
+        .with("EMPTY", "")
+        .with("EMPTY_TOKEN", "");
+    environment.write(
+        "template.yaml",
+        "a: ${PROXY}\nb: ${MIRROR:=https://me:s3cret@example.com/x}\nc: ${SIZE:=1}\nd: ${SIZE:=1}\ne: ${SIZE:=2}\n\
+         f: ${EMPTY:=1}\ng: ${EMPTY:=2}\nh: ${EMPTY_TOKEN:=s3cret}\n",
+    );
+    let run = environment.run("generate yaml --from template.yaml --explain");
+    insta::assert_snapshot!(run.stderr, @r#"
+    Variables of `template.yaml`:
+      NAME         VALUE  SOURCE
+      EMPTY        ""     environment EMPTY, empty: the default of line 6 counts (another in line 7)
+      EMPTY_TOKEN  ****   environment EMPTY_TOKEN, empty: the default of line 8 counts
+      MIRROR       ****   default of the template (line 2)
+      PROXY        ****   environment PROXY
+      SIZE         1      default of the template (line 3; another in line 5)
+    "#);
+}
+
+#[test]
+fn flags_that_have_no_effect_together_are_refused() {
+    let environment = TestEnvironment::new();
+    environment.write("template.yaml", "a: ${A}\n");
+    insta::assert_snapshot!(environment.failures(&[
+        "generate provider -i mailgun --raw --strict",
+        "generate provider -i mailgun --describe --strict",
+        "generate yaml --from template.yaml --raw --list-variables",
+        "generate yaml --from template.yaml --strict --list-variables",
+        "generate cluster c --from template.yaml --strict --list-variables",
+    ]), @"
+    $ capictl generate provider -i mailgun --raw --strict
+    error: `--raw` and `--strict` exclude each other
+    hint: see `capictl generate provider --help`
+
+    $ capictl generate provider -i mailgun --describe --strict
+    error: `--describe` and `--strict` exclude each other
+    hint: see `capictl generate provider --help`
+
+    $ capictl generate yaml --from template.yaml --raw --list-variables
+    error: `--raw` and `--list-variables` exclude each other
+    hint: see `capictl generate yaml --help`
+
+    $ capictl generate yaml --from template.yaml --strict --list-variables
+    error: `--strict` and `--list-variables` exclude each other
+    hint: see `capictl generate yaml --help`
+
+    $ capictl generate cluster c --from template.yaml --strict --list-variables
+    error: `--strict` and `--list-variables` exclude each other
+    hint: see `capictl generate cluster --help`
     ");
 }
 
@@ -635,6 +696,91 @@ fn variables_are_listed_as_json_with_their_places() {
     assert_eq!(run.stdout, "[]\n");
     let run = environment.run("generate yaml --from none.yaml --list-variables -o text");
     assert_eq!(run.stdout, "\n");
+}
+
+#[test]
+fn the_list_as_json_has_what_is_within_references_and_keys_as_they_are_written() {
+    let environment = TestEnvironment::new();
+    environment.write(
+        "home/.kube/config",
+        "contexts: [{name: c, context: {cluster: c, namespace: current}}]\ncurrent-context: c\n\
+         clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n",
+    );
+    environment.write(
+        "template.yaml",
+        "kind: ${NAMESPACE}\nlabels:\n  ${K:=a}: ${OUTER:=${INNER:=in}-net}\n",
+    );
+    let line = "generate cluster c --from template.yaml --list-variables -o json";
+    insta::assert_snapshot!(environment.run(line), @r#"
+    status: 0
+    ---- stdout
+    [
+      {
+        "name": "INNER",
+        "default": "in",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      },
+      {
+        "name": "K",
+        "default": "a",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      },
+      {
+        "name": "NAMESPACE",
+        "default": null,
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "kind",
+            "line": 1
+          }
+        ]
+      },
+      {
+        "name": "OUTER",
+        "default": "${INNER}-net",
+        "required": false,
+        "uses": [
+          {
+            "document": 1,
+            "path": "labels.${K}",
+            "line": 3
+          }
+        ]
+      }
+    ]
+    ---- stderr
+    "#);
+    let line = "generate cluster c --from template.yaml --list-variables";
+    insta::assert_snapshot!(environment.run(line), @r#"
+    status: 0
+    ---- stdout
+
+    Optional Variables:
+      - K          (defaults to "a")
+      - NAMESPACE  (defaults to current Namespace in the KubeConfig file)
+      - OUTER      (defaults to "${INNER}-net")
+
+    ---- stderr
+    "#);
+    environment.write("nested.yaml", "a: ${A:=${B}}\n");
+    let line = "generate yaml --from nested.yaml --list-variables";
+    assert_eq!(environment.run(line).stdout, "Variables:\n  - A\n");
 }
 
 #[test]

@@ -239,25 +239,35 @@ async fn objects_of_a_namespace_that_is_not_there_are_unchecked() -> Result<()> 
     Ok(())
 }
 
-#[tokio::test]
-async fn a_user_who_may_only_read_is_told_so_once() -> Result<()> {
-    let control_plane = ControlPlane::shared().await;
-    let namespace = control_plane.create_namespace("dry-run").await?;
+/// Returns the environment of a user with the rights that `bind` gives in the namespace.
+async fn environment_of(
+    user: &str,
+    control_plane: &ControlPlane,
+    bind: &str,
+) -> Result<Environment> {
     let administrator = Environment::with_kubeconfig(control_plane.kubeconfig())?;
-    let bind = "create rolebinding viewer --clusterrole=view --user=viewer -n";
-    let bind: Vec<&str> = bind.split(' ').chain([namespace.as_str()]).collect();
-    administrator.kubectl(&bind).await?.success();
-    let viewer = control_plane
-        .authority()
-        .issue_client("viewer", "viewers")?;
+    for line in bind.lines() {
+        let line: Vec<&str> = line.split(' ').collect();
+        administrator.kubectl(&line).await?.success();
+    }
+    let client = control_plane.authority().issue_client(user, "users")?;
     let kubeconfig = control_plane::render_kubeconfig(
         control_plane.server(),
         control_plane.authority(),
-        Some(&viewer),
+        Some(&client),
     );
     let mut environment = Environment::new()?;
     let path = environment.write("kubeconfig", &kubeconfig)?;
     environment.set("KUBECONFIG", path.display().to_string());
+    Ok(environment)
+}
+
+#[tokio::test]
+async fn a_user_who_may_only_read_is_told_so_once() -> Result<()> {
+    let control_plane = ControlPlane::shared().await;
+    let namespace = control_plane.create_namespace("dry-run").await?;
+    let bind = format!("create rolebinding viewer --clusterrole=view --user=viewer -n {namespace}");
+    let environment = environment_of("viewer", control_plane, &bind).await?;
     environment.write(
         "template.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n\
@@ -269,6 +279,33 @@ async fn a_user_who_may_only_read_is_told_so_once() -> Result<()> {
     0 objects checked by the API server, 3 unchecked
     error: the user may not ask the API server about 3 of 3 objects
       - ConfigMap NAMESPACE/a, ConfigMap NAMESPACE/b, Service NAMESPACE/c: configmaps is forbidden: User "viewer" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"
+    hint: a dry run needs the permissions of the real one: ask for them, or use a context whose user has them
+    "#);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_refused_and_what_may_not_be_asked_are_counted_apart() -> Result<()> {
+    let control_plane = ControlPlane::shared().await;
+    let namespace = control_plane.create_namespace("dry-run").await?;
+    let bind = format!(
+        "create role maker --verb=get,create,patch --resource=configmaps -n {namespace}\n\
+         create rolebinding maker --role=maker --user=maker -n {namespace}"
+    );
+    let environment = environment_of("maker", control_plane, &bind).await?;
+    environment.write(
+        "template.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: 1\n\
+         ---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n\
+         ---\napiVersion: v1\nkind: Service\nmetadata: {name: c}\n",
+    )?;
+    let output = dry_run(&environment, &namespace).await?;
+    insta::assert_snapshot!(refusal(&output, &namespace), @r#"
+    2 objects checked by the API server, 1 unchecked
+    error: the API server would refuse 1 of 3 objects, and the user may not ask it about 1 more
+      - Service NAMESPACE/c: services is forbidden: User "maker" cannot create resource "services" in API group "" in the namespace "NAMESPACE"
+      - ConfigMap NAMESPACE/a: ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string
+          template.yaml:4: `data: 1`
     hint: a dry run needs the permissions of the real one: ask for them, or use a context whose user has them
     "#);
     Ok(())

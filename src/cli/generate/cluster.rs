@@ -9,7 +9,7 @@ use crate::cli::values::{given, parse_bool, parse_integer};
 use crate::error::Result;
 use crate::ops::Session;
 use crate::ops::generate_cluster::{GenerateClusterOptions, generate_cluster, list_variables};
-use crate::ops::variables::TemplateVariable;
+use crate::ops::variables::{DefaultSource, TemplateVariable};
 
 /// Render the objects of a workload cluster from a template
 ///
@@ -94,9 +94,13 @@ pub struct ClusterTemplateArgs {
     pub list_variables: bool,
 
     /// Fail where a warning says that a value is lost or misread
+    ///
+    /// That is: a variable without a value inside of a default or with an operator (`${A:=${B}}`, `${A#x}`), the text of `${A:?text}`
+    /// in place of a value, `${A:+text}`, a default that the next place lacks, `${1}` of a shell, `{A}` without its `$`, and a value
+    /// that YAML reads in part as its own (docs/templates.md tells what to write instead).
     #[arg(
         long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool, conflicts_with = "list_variables"
     )]
     pub strict: bool,
 
@@ -180,17 +184,16 @@ fn parse_dry_run(text: &str) -> Result<DryRun, &'static str> {
 /// Returns clusterctl's two lists. The blank line belongs to the second heading, and another one ends the output.
 fn list(variables: &[TemplateVariable]) -> String {
     let mut text = String::new();
-    let required: Vec<&str> = variables
-        .iter()
-        .filter(|v| v.default.is_none())
-        .map(|v| v.name.as_str())
+    let variables = || variables.iter().filter(|variable| !variable.only_nested);
+    let required: Vec<&str> = variables()
+        .filter(|variable| variable.required)
+        .map(|variable| variable.name.as_str())
         .collect();
     if !required.is_empty() {
         text += "Required Variables:\n";
         text.extend(required.iter().map(|name| format!("  - {name}\n")));
     }
-    let optional: Vec<(&str, String)> = variables
-        .iter()
+    let optional: Vec<(&str, String)> = variables()
         .filter_map(|v| Some((v.name.as_str(), shown_default(v)?)))
         .collect();
     let width = optional
@@ -211,10 +214,13 @@ fn list(variables: &[TemplateVariable]) -> String {
 
 /// Only the template's own defaults are quoted.
 fn shown_default(variable: &TemplateVariable) -> Option<String> {
+    if variable.default_source == DefaultSource::CurrentNamespace {
+        return Some("current Namespace in the KubeConfig file".to_owned());
+    }
     let default = variable.default.as_deref()?;
-    Some(match variable.is_template_default {
-        true => quote(default),
-        false => default.to_owned(),
+    Some(match variable.default_source {
+        DefaultSource::Template => quote(default),
+        _ => default.to_owned(),
     })
 }
 
@@ -248,7 +254,11 @@ mod tests {
             default: default.map(str::to_owned),
             required: default.is_none(),
             uses: Vec::new(),
-            is_template_default: name == "LONG_NAME",
+            default_source: match name {
+                "LONG_NAME" => DefaultSource::Template,
+                _ => DefaultSource::Command,
+            },
+            only_nested: false,
         }
     }
 

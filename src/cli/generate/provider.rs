@@ -78,9 +78,13 @@ pub struct ProviderArgs {
     pub raw: bool,
 
     /// Fail where a warning says that a value is lost or misread
+    ///
+    /// That is: a variable without a value inside of a default or with an operator (`${A:=${B}}`, `${A#x}`), the text of `${A:?text}`
+    /// in place of a value, `${A:+text}`, a default that the next place lacks, `${1}` of a shell, `{A}` without its `$`, and a value
+    /// that YAML reads in part as its own (docs/templates.md tells what to write instead).
     #[arg(
         long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool, conflicts_with_all = ["raw", "describe"]
     )]
     pub strict: bool,
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::variables::{ListFormat, ensure_list, json};
 use crate::cli::args::ValueArgs;
 use crate::cli::values::parse_bool;
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::ops::Session;
 use crate::ops::generate_yaml::{self, GenerateYamlOptions};
 use crate::ops::variables::TemplateVariable;
@@ -46,14 +46,19 @@ pub struct YamlArgs {
     /// Substitute the variables and leave the text as it is otherwise; it need not be YAML
     #[arg(
         long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool,
+        conflicts_with = "list_variables"
     )]
     pub raw: bool,
 
     /// Fail where a warning says that a value is lost or misread
+    ///
+    /// That is: a variable without a value inside of a default or with an operator (`${A:=${B}}`, `${A#x}`), the text of `${A:?text}`
+    /// in place of a value, `${A:+text}`, a default that the next place lacks, `${1}` of a shell, `{A}` without its `$`, and a value
+    /// that YAML reads in part as its own (docs/templates.md tells what to write instead).
     #[arg(
         long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
+        default_missing_value = "true", hide_default_value = true, value_parser = parse_bool, conflicts_with = "list_variables"
     )]
     pub strict: bool,
 
@@ -69,7 +74,7 @@ impl YamlArgs {
     /// Returns the rendered template, or its variables.
     ///
     /// # Errors
-    /// No template is named, or the operation fails.
+    /// A format without a list, or the operation fails.
     pub async fn run(self, session: &mut Session) -> Result<String> {
         let Self {
             from,
@@ -80,12 +85,6 @@ impl YamlArgs {
             values,
         } = self;
         ensure_list(output, list_variables)?;
-        if from.is_empty() {
-            return Err(Failure::new(
-                "unable to read custom template. Please specify a template source",
-            )
-            .hint("give `--from` a path, a URL, or `-` for standard input"));
-        }
         let options = GenerateYamlOptions {
             from,
             raw,
@@ -106,11 +105,12 @@ impl YamlArgs {
 
 /// Returns clusterctl's list; a template without variables gives one blank line.
 fn list(variables: &[TemplateVariable]) -> String {
-    if variables.is_empty() {
+    if variables.iter().all(|variable| variable.only_nested) {
         return "\n".into();
     }
     let lines: String = variables
         .iter()
+        .filter(|variable| !variable.only_nested)
         .map(|variable| format!("  - {}\n", variable.name))
         .collect();
     format!("Variables:\n{lines}")

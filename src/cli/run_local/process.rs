@@ -80,7 +80,7 @@ impl LogChoice {
 /// The operation's own, unless the log has told of it.
 pub fn run(global: GlobalArgs, logs: LogChoice, options: RunLocalOptions) -> Result<ExitCode> {
     http::install_tls_provider();
-    let mut runtime = Runtime::start()?;
+    let mut runtime = Runtime::start_server()?;
     let environment = Environment::from_process();
     let format = logs.format(&environment);
     let least = logs.least_verbosity();

@@ -8,7 +8,7 @@ use super::{Part, parse_template};
 use crate::cluster::dry_run::{Problem, Verdict};
 use crate::error::{Context, Failure, Result};
 use crate::model::Object;
-use crate::model::secret::is_secret_name;
+use crate::model::secret::{has_user_info, is_secret_name};
 use crate::ops::{ClusterOptions, Session};
 use crate::repository::File;
 use crate::template::Rendering;
@@ -124,14 +124,9 @@ fn ensure_accepted(session: &Session, answers: &[Answer]) -> Result<()> {
     }
     let forbidden = count(answers, |verdict| matches!(verdict, Verdict::Forbidden(_)));
     let refused = count(answers, |verdict| matches!(verdict, Verdict::Refused(_)));
-    let what = match refused {
-        0 => "the user may not ask the API server about",
-        _ => "the API server would refuse",
-    };
     let failure = Failure::new(format!(
-        "{what} {} of {}\n  - {}",
-        refused + forbidden,
-        objects(answers.len()),
+        "{}\n  - {}",
+        summary(refused, forbidden, answers.len()),
         refusals.join("\n  - ")
     ));
     if forbidden == 0 {
@@ -140,6 +135,20 @@ fn ensure_accepted(session: &Session, answers: &[Answer]) -> Result<()> {
     Err(failure.hint(
         "a dry run needs the permissions of the real one: ask for them, or use a context whose user has them",
     ))
+}
+
+/// Says how many objects the server would refuse, and about how many the user may not ask it.
+fn summary(refused: usize, forbidden: usize, all: usize) -> String {
+    let all = objects(all);
+    match (refused, forbidden) {
+        (refused, 0) => format!("the API server would refuse {refused} of {all}"),
+        (0, forbidden) => {
+            format!("the user may not ask the API server about {forbidden} of {all}")
+        }
+        (refused, forbidden) => format!(
+            "the API server would refuse {refused} of {all}, and the user may not ask it about {forbidden} more"
+        ),
+    }
 }
 
 /// What a user may not do is told once, for it is the same for all objects.
@@ -185,8 +194,9 @@ impl Source {
         let secrets = RefCell::new(Vec::new());
         let rendering = template.render_tracked(|name| {
             let value = session.config.variable(name);
-            if is_secret_name(name) {
-                secrets.borrow_mut().extend(value.clone());
+            let has_secret = |value: &&String| is_secret_name(name) || has_user_info(value);
+            if let Some(secret) = value.as_ref().filter(has_secret) {
+                secrets.borrow_mut().push(secret.clone());
             }
             value
         })?;
@@ -296,6 +306,22 @@ fn plain_path(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refused_and_forbidden_objects_are_counted_apart() {
+        assert_eq!(
+            summary(1, 0, 1),
+            "the API server would refuse 1 of 1 object"
+        );
+        assert_eq!(
+            summary(0, 3, 3),
+            "the user may not ask the API server about 3 of 3 objects"
+        );
+        assert_eq!(
+            summary(1, 1, 3),
+            "the API server would refuse 1 of 3 objects, and the user may not ask it about 1 more"
+        );
+    }
 
     #[test]
     fn the_paths_of_the_server_are_those_of_the_outline() {

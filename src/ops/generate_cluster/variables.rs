@@ -6,7 +6,7 @@ use crate::error::{Context, Failure, Result};
 use crate::model::Version;
 use crate::model::provider::{dns1123_label_problem, dns1123_subdomain_problem};
 use crate::ops::Session;
-use crate::ops::variables::{self, TemplateVariable};
+use crate::ops::variables::{self, DefaultSource, TemplateVariable};
 use crate::template::Template;
 
 const CLUSTER_NAME: &str = "CLUSTER_NAME";
@@ -234,31 +234,37 @@ pub(super) fn list(
 ) -> Vec<TemplateVariable> {
     let mut variables = variables::list(template);
     for variable in &mut variables {
-        if let Some(value) = shown(session, options, &variable.name) {
-            variable.default = Some(value);
+        if let Some((source, value)) = shown(session, options, &variable.name) {
+            variable.default = value;
+            variable.default_source = source;
             variable.required = false;
-            variable.is_template_default = false;
         }
     }
     variables
 }
 
 /// Returns what a variable would be set to, if the command sets it.
-fn shown(session: &Session, options: &GenerateClusterOptions, name: &str) -> Option<String> {
+fn shown(
+    session: &Session,
+    options: &GenerateClusterOptions,
+    name: &str,
+) -> Option<(DefaultSource, Option<String>)> {
     let (value, origin) = session.config.variable_with_origin(name)?;
+    if name == NAMESPACE && origin == Origin::Kubeconfig {
+        return Some((DefaultSource::CurrentNamespace, None));
+    }
     let environment = || session.config.environment().get(name).map(str::to_owned);
-    let is_current = origin == Origin::Kubeconfig;
     let given = match origin {
         Origin::Environment(_) => environment(),
         Origin::File(_) | Origin::BuiltIn => None,
         _ => Some(value),
     };
-    match name {
-        CLUSTER_NAME => Some(options.name.clone()),
-        NAMESPACE if is_current => Some("current Namespace in the KubeConfig file".to_owned()),
-        CONTROL_PLANE_MACHINE_COUNT => Some(given.unwrap_or_else(|| "1".to_owned())),
-        WORKER_MACHINE_COUNT => Some(given.unwrap_or_else(|| "0".to_owned())),
-        NAMESPACE | KUBERNETES_VERSION => given,
-        _ => None,
-    }
+    let value = match name {
+        CLUSTER_NAME => options.name.clone(),
+        CONTROL_PLANE_MACHINE_COUNT => given.unwrap_or_else(|| "1".to_owned()),
+        WORKER_MACHINE_COUNT => given.unwrap_or_else(|| "0".to_owned()),
+        NAMESPACE | KUBERNETES_VERSION => given?,
+        _ => return None,
+    };
+    Some((DefaultSource::Command, Some(value)))
 }

@@ -1,5 +1,7 @@
 //! Asking for variables without values, where somebody can answer.
 
+use std::collections::HashMap;
+
 use crate::config::Origin;
 use crate::error::{Failure, Result};
 use crate::model::secret::is_secret_name;
@@ -21,23 +23,55 @@ pub(super) async fn ask_for_missing(session: &mut Session, template: &Template) 
     let is_missing = |variable: &&Variable| {
         variable.default.is_none() && config.variable(&variable.name).is_none()
     };
-    let missing: Vec<&Variable> = template.variables().iter().filter(is_missing).collect();
+    let missing = questions(template.variables().iter().filter(is_missing));
     if missing.is_empty() {
         return Ok(());
     }
     let Some(answers) = ask(session, &missing).await? else {
         return Ok(());
     };
-    for (variable, answer) in missing.iter().zip(answers) {
+    for (Question { name, .. }, answer) in missing.iter().zip(answers) {
         session
             .config
-            .set_variable_from(&variable.name, answer, Origin::Answer);
+            .set_variable_from(name, answer, Origin::Answer);
     }
     Ok(())
 }
 
+/// A variable to ask for.
+#[derive(Debug, PartialEq, Eq)]
+struct Question {
+    /// The first of its spellings.
+    name: String,
+    /// The lines where it is used in any of them.
+    lines: Vec<usize>,
+}
+
+/// Returns one question for all spellings of a name: case does not count for values.
+fn questions<'t>(missing: impl Iterator<Item = &'t Variable>) -> Vec<Question> {
+    let mut place_of: HashMap<String, usize> = HashMap::new();
+    let mut questions: Vec<Question> = Vec::new();
+    for Variable { name, lines, .. } in missing {
+        match place_of.get(&name.to_lowercase()) {
+            Some(place) => questions[*place].lines.extend(lines),
+            None => {
+                place_of.insert(name.to_lowercase(), questions.len());
+                questions.push(Question {
+                    name: name.clone(),
+                    lines: lines.clone(),
+                });
+            }
+        }
+    }
+    for Question { lines, .. } in &mut questions {
+        lines.sort_unstable();
+        lines.dedup();
+    }
+    questions
+}
+
 /// Returns an answer for each variable, or `None` when there are not to be any.
-async fn ask(session: &Session, missing: &[&Variable]) -> Result<Option<Vec<String>>> {
+async fn ask(session: &Session, missing: &[Question]) -> Result<Option<Vec<String>>> {
     let Ok(dialogue) = Dialogue::begin() else {
         return Ok(None);
     };
@@ -49,9 +83,9 @@ async fn ask(session: &Session, missing: &[&Variable]) -> Result<Option<Vec<Stri
         Answer::Interrupted => return Err(interrupted()),
     }
     let mut answers = Vec::new();
-    for variable in missing {
-        let question = format!("{} ({})", variable.name, Lines(&variable.lines));
-        let hidden = is_secret_name(&variable.name);
+    for Question { name, lines } in missing {
+        let question = format!("{name} ({})", Lines(lines));
+        let hidden = is_secret_name(name);
         match blocking(dialogue.ask(question, hidden)).await {
             Answer::Given(answer) => answers.push(answer),
             Answer::Declined => return Ok(None),
@@ -62,9 +96,9 @@ async fn ask(session: &Session, missing: &[&Variable]) -> Result<Option<Vec<Stri
 }
 
 /// `A, B have no value`
-fn list(missing: &[&Variable]) -> String {
+fn list(missing: &[Question]) -> String {
     let names = missing.iter().take(MAX_NAMED);
-    let mut names: Vec<String> = names.map(|variable| variable.name.clone()).collect();
+    let mut names: Vec<String> = names.map(|question| question.name.clone()).collect();
     if missing.len() > MAX_NAMED {
         names.push(format!("{} more", missing.len() - MAX_NAMED));
     }
@@ -80,4 +114,20 @@ async fn blocking<T: Send + 'static>(question: impl FnOnce() -> T + Send + 'stat
 
 fn interrupted() -> Failure {
     Failure::interrupted("interrupted by Ctrl-C").hint("nothing was written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_spellings_of_a_name_are_one_question() {
+        let template = Template::parse("${region}\n${B}${Region}\n${REGION}${region}").unwrap();
+        let question = |name: &str, lines: &[usize]| Question {
+            name: name.to_owned(),
+            lines: lines.to_vec(),
+        };
+        let expected = [question("B", &[2]), question("REGION", &[1, 2, 3])];
+        assert_eq!(questions(template.variables().iter()), expected);
+    }
 }

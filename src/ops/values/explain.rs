@@ -1,11 +1,12 @@
 //! `--explain`: each variable of a template, its value, and where that comes from.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::config::Origin;
-use crate::model::secret::is_secret_name;
+use crate::model::secret::{has_user_info, is_secret_name};
 use crate::ops::Session;
-use crate::template::{Mention, Template};
+use crate::template::{Mention, Reference, Template};
 
 /// How many characters of a value are shown.
 const MAX_SHOWN: usize = 48;
@@ -17,30 +18,61 @@ pub(super) fn explain(session: &Session, template: &Template, label: &str) {
         session.ui.status(format!("`{label}` has no variables"));
         return;
     }
-    let row =
-        |mention: &Mention<'_>| row(mention, session.config.variable_with_origin(mention.name));
+    let others = other_defaults(template, &mentions);
+    let row = |mention: &Mention<'_>| {
+        let value = session.config.variable_with_origin(mention.name);
+        row(mention, others.get(mention.name).copied(), value)
+    };
     let rows: Vec<[String; 3]> = mentions.iter().map(row).collect();
     session.ui.status(format!("Variables of `{label}`:"));
     session.ui.status(table(&rows).trim_end());
 }
 
-fn row(mention: &Mention<'_>, value: Option<(String, Origin)>) -> [String; 3] {
-    let secret = is_secret_name(mention.name);
+/// Returns the first line of each variable where its default is another one than that of its mention.
+fn other_defaults<'t>(template: &'t Template, mentions: &[Mention<'t>]) -> HashMap<&'t str, usize> {
+    let first: HashMap<&str, &str> = mentions
+        .iter()
+        .filter_map(|mention| Some((mention.name, mention.default.as_ref()?.0.as_str())))
+        .collect();
+    let mut others = HashMap::new();
+    for Reference {
+        name,
+        line,
+        default,
+        ..
+    } in template.references()
+    {
+        if default.is_some() && default.as_deref() != first.get(name).copied() {
+            others.entry(name).or_insert(line);
+        }
+    }
+    others
+}
+
+/// `other` is a line with a default other than the mention's.
+fn row(
+    mention: &Mention<'_>,
+    other: Option<usize>,
+    value: Option<(String, Origin)>,
+) -> [String; 3] {
+    let other = other.map(|line| format!("another in line {line}"));
     let (value, source) = match (value, &mention.default) {
-        (Some((value, origin)), Some((_, line))) if value.is_empty() && !secret => {
-            let source = format!("{origin}, empty: the default of line {line} counts");
+        (Some((value, origin)), Some((_, line))) if value.is_empty() => {
+            let other = other.map_or_else(String::new, |other| format!(" ({other})"));
+            let source = format!("{origin}, empty: the default of line {line} counts{other}");
             (Some(value), source)
         }
         (Some((value, origin)), _) => (Some(value), origin.to_string()),
-        (None, Some((text, line))) if !mention.required => (
-            Some(text.clone()),
-            format!("default of the template (line {line})"),
-        ),
+        (None, Some((text, line))) if !mention.required => {
+            let other = other.map_or_else(String::new, |other| format!("; {other}"));
+            let source = format!("default of the template (line {line}{other})");
+            (Some(text.clone()), source)
+        }
         (None, _) => (None, "not set".to_owned()),
     };
     let shown = match value {
         None => "-".to_owned(),
-        Some(_) if secret => "****".to_owned(),
+        Some(value) if is_secret_name(mention.name) || has_user_info(&value) => "****".to_owned(),
         Some(value) => shorten(&value),
     };
     [mention.name.to_owned(), shown, source]

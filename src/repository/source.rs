@@ -298,11 +298,12 @@ pub fn assert_sound(from: &str, enterprise: &str, secret: &str) {
     use crate::model::Secret;
 
     let fetcher = Fetcher::new(Http::new("test"), Store::new(None), true);
-    let settings = Settings::new(fetcher, Some(Secret::new("public")), None)
-        .with_enterprise(Some(super::Enterprise {
+    let settings = Settings::new(fetcher, Some(Secret::new("public")), None).with_enterprise(Some(
+        super::Enterprise {
             host: enterprise.to_owned(),
             token: Some(Secret::new("enterprise")),
-        }));
+        },
+    ));
     assert!(!is_url(from) || !shown(from).contains(secret), "{from}");
     let named = Url::parse(from);
     match Source::parse(from, Some(enterprise)) {

@@ -32,6 +32,7 @@ fn the_first_use_decides_on_the_default() {
     let variable = |name: &str, default: Option<&str>, lines: &[usize]| Variable {
         name: name.into(),
         default: default.map(Into::into),
+        empty_default: false,
         lines: lines.to_vec(),
     };
     assert_eq!(

@@ -6,6 +6,8 @@ mod embedded;
 mod github;
 #[path = "repository/http.rs"]
 mod http;
+#[path = "repository/latest.rs"]
+mod latest;
 #[path = "repository/local.rs"]
 mod local;
 #[path = "repository/source.rs"]

@@ -18,6 +18,7 @@ mod plugins;
 mod prompts;
 mod reference;
 mod rendering;
+mod resolution;
 mod run_local;
 mod shells;
 mod usage;

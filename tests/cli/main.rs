@@ -4,6 +4,7 @@ mod closed_pipe;
 mod clusterctl_flags;
 mod completion;
 mod config_repositories;
+mod config_view;
 mod differences;
 mod environment;
 mod flags;

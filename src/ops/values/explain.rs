@@ -47,7 +47,7 @@ fn row(mention: &Mention<'_>, value: Option<(String, Origin)>) -> [String; 3] {
 }
 
 /// Returns the first line of a value, on which nothing can disturb the terminal.
-fn shorten(value: &str) -> String {
+pub fn shorten(value: &str) -> String {
     if value.is_empty() {
         return "\"\"".to_owned();
     }

@@ -24,11 +24,14 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Make a cluster a management cluster')
             [CompletionResult]::new('generate', 'generate', [CompletionResultType]::ParameterValue, 'Render cluster templates, provider components and other templates')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the configuration')
+            [CompletionResult]::new('cache', 'cache', [CompletionResultType]::ParameterValue, 'Show or empty the cache of downloads')
             [CompletionResult]::new('run-local', 'run-local', [CompletionResultType]::ParameterValue, 'Run the manager of the Mailgun provider on this machine')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
             [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
@@ -56,6 +59,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('list-images', 'list-images', [CompletionResultType]::ParameterValue, 'List the images that `init` with the same flags would need')
@@ -77,6 +82,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -85,6 +92,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('cluster', 'cluster', [CompletionResultType]::ParameterValue, 'Render the objects of a workload cluster from a template')
@@ -108,6 +117,7 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('--from-config-map-key', '--from-config-map-key', [CompletionResultType]::ParameterName, 'Key in that ConfigMap [default: template]')
             [CompletionResult]::new('--list-variables', '--list-variables', [CompletionResultType]::ParameterName, 'List the template''s variables instead of rendering it')
             [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'Fail where a warning says that a value is lost or misread')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Ask the API server whether it would take the objects; if not, print why beside the template''s lines, and fail')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Format of that list [default: text]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Format of that list [default: text]')
             [CompletionResult]::new('--values', '--values', [CompletionResultType]::ParameterName, 'YAML file with values of variables, a map of names and scalars; `-` is standard input (can be repeated, the last one wins)')
@@ -119,6 +129,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -146,6 +158,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -163,6 +177,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -171,17 +187,71 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('repositories', 'repositories', [CompletionResultType]::ParameterValue, 'List the known providers and their repositories')
+            [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show which files, folders, settings and values are in use, and where each comes from')
             break
         }
         'capictl;config;repositories' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--versions', '--versions', [CompletionResultType]::ParameterName, 'Ask the repositories for the version that is taken when none is named, and for the newest complete release of each contract')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;config;view' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--kubeconfig', '--kubeconfig', [CompletionResultType]::ParameterName, 'Path of the management cluster''s kubeconfig [default: KUBECONFIG, ~/.kube/config, in-cluster]')
+            [CompletionResult]::new('--kubeconfig-context', '--kubeconfig-context', [CompletionResultType]::ParameterName, 'Context within the kubeconfig [default: the current one]')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;cache' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the downloads that are kept')
+            [CompletionResult]::new('clear', 'clear', [CompletionResultType]::ParameterValue, 'Remove all downloads that are kept')
+            break
+        }
+        'capictl;cache;list' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'capictl;cache;clear' {
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -210,6 +280,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -220,6 +292,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -228,6 +302,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
@@ -236,6 +312,8 @@ Register-ArgumentCompleter -Native -CommandName 'capictl' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for everything')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Path or URL of the configuration file [default: $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]')
+            [CompletionResult]::new('--offline', '--offline', [CompletionResultType]::ParameterName, 'Take releases and templates from the download cache alone, without any request for them')
+            [CompletionResult]::new('--ca-file', '--ca-file', [CompletionResultType]::ParameterName, 'PEM file of CA certificates to trust for downloads, besides those of the system')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break

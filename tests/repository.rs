@@ -14,6 +14,8 @@ mod gitlab;
 mod goproxy;
 #[path = "repository/http.rs"]
 mod http;
+#[path = "repository/latest.rs"]
+mod latest;
 #[path = "repository/local.rs"]
 mod local;
 #[path = "repository/source.rs"]

@@ -52,7 +52,8 @@ pub async fn open(
         offline,
         ..
     } = global;
-    let http = Http::with_options(http_options(given(ca_file))?);
+    let ca_file = given(ca_file);
+    let http = Http::with_options(http_options(ca_file.clone())?);
     let config = Config::load(given(config).as_deref(), environment, &http).await?;
     // As with clusterctl, `-v 0` is like no `-v` at all.
     let level = match verbosity {
@@ -60,7 +61,7 @@ pub async fn open(
         given => given,
     };
     logging.set(level.max(least));
-    Ok(Session::new(config, http).offline(offline))
+    Ok(Session::new(config, http).offline(offline).ca_file(ca_file))
 }
 
 /// Returns the settings of the client for downloads, which are shown when they take their time.

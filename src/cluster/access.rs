@@ -112,6 +112,18 @@ pub fn list_contexts(access: &Access) -> Result<Vec<String>> {
     Ok(names.collect())
 }
 
+/// Returns the context that counts: the given one, else the current one of the kubeconfig; none when there is neither.
+///
+/// # Errors
+/// The kubeconfig cannot be read.
+pub fn context_in_use(access: &Access) -> Result<Option<String>> {
+    if access.context.is_some() {
+        return Ok(access.context.clone());
+    }
+    let current = read_kubeconfig(access)?.and_then(|(kubeconfig, _)| kubeconfig.current_context);
+    Ok(current.filter(|name| !name.is_empty()))
+}
+
 /// Tells whether the credentials come from a program that needs a user to talk to.
 pub fn asks_its_user(access: &Access) -> bool {
     let kubeconfig = read_kubeconfig(access).ok().flatten();

@@ -25,6 +25,19 @@ pub const KUBECONFIG: &str = "KUBECONFIG";
 pub const NO_PROXY: &str = "NO_PROXY";
 /// The same; curl made this spelling common.
 pub const NO_PROXY_LOWER: &str = "no_proxy";
+/// What leads requests through proxies or around them.
+pub const PROXIES: [&str; 8] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    NO_PROXY,
+    NO_PROXY_LOWER,
+];
+/// A PEM file, and a folder of PEM files, with the CA certificates to trust in place of the system's.
+pub const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 /// Feature gate of Cluster API for ClusterClasses; it raises the oldest API server that is accepted.
 pub const CLUSTER_TOPOLOGY: &str = "CLUSTER_TOPOLOGY";
 /// How much is logged, when the command line has no `-v`. The configuration file may have it too.

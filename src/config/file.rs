@@ -110,6 +110,11 @@ impl ConfigFile {
     }
 }
 
+/// Returns a pattern of the files that are looked for in a folder.
+pub(super) fn pattern_in(folder: &Path) -> PathBuf {
+    folder.join(format!("{STEM}.*"))
+}
+
 fn find(folders: &Folders) -> Option<PathBuf> {
     folders
         .in_order()

@@ -13,6 +13,7 @@ mod images;
 mod layers;
 mod paths;
 mod providers;
+mod sources;
 mod values;
 mod values_file;
 
@@ -25,6 +26,7 @@ pub use cert_manager::CertManager;
 pub use env::Environment;
 pub use error::{Error, SyntaxError};
 pub use layers::Origin;
+pub use sources::{CustomProvider, FileVariable};
 pub use values_file::{Values, is_variable_name};
 
 use crate::error::suggest;
@@ -42,6 +44,8 @@ pub struct Config {
     environment: Environment,
     folders: Folders,
     file: ConfigFile,
+    /// The command line names the file.
+    is_named: bool,
     /// What the command line sets.
     layers: Layers,
 }
@@ -76,6 +80,7 @@ impl Config {
             environment,
             folders,
             file,
+            is_named: path.is_some(),
             layers: Layers::default(),
         };
         config.warn_of_unused_token();

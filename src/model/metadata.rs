@@ -51,6 +51,18 @@ impl Metadata {
             .max_by_key(|series| (series.major, series.minor))
     }
 
+    /// Returns major and minor number of the series that implement a contract, the newest first.
+    pub fn all_series_for(&self, contract: &Contract) -> Vec<(u64, u64)> {
+        let series = self.release_series.iter();
+        let mut numbers: Vec<(u64, u64)> = series
+            .filter(|series| series.contract == *contract)
+            .map(|series| (series.major, series.minor))
+            .collect();
+        numbers.sort_unstable_by(|left, right| right.cmp(left));
+        numbers.dedup();
+        numbers
+    }
+
     /// Returns the series as a reader lists them: `1.0, 1.1`.
     pub fn list_series(&self) -> String {
         let names: Vec<String> = self

@@ -41,7 +41,10 @@ pub async fn list_flavors(session: &Session, provider: &str) -> Vec<String> {
     };
     let version = match version {
         Some(version) => version,
-        None => repository.default_version().await.unwrap_or_default(),
+        None => repository
+            .default_version_silently()
+            .await
+            .unwrap_or_default(),
     };
     let files = repository.files_at_hand(&version).await;
     let flavor = |file: &String| {

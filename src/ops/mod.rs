@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod complete;
 pub mod config_repositories;
+pub mod config_view;
 pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
@@ -40,6 +41,8 @@ pub struct Session {
     pub http: Http,
     /// Only the download cache is asked for releases and templates.
     offline: bool,
+    /// The file of further CA certificates, as the command line names it.
+    ca_file: Option<String>,
     cluster: OnceCell<Cluster>,
     values: values::Known,
 }
@@ -52,6 +55,7 @@ impl Session {
             config,
             http,
             offline: false,
+            ca_file: None,
             cluster: OnceCell::new(),
             values: values::Known::default(),
         }
@@ -61,6 +65,12 @@ impl Session {
     #[must_use]
     pub fn offline(self, offline: bool) -> Self {
         Self { offline, ..self }
+    }
+
+    /// Notes which file of CA certificates the command line names; the client has read it.
+    #[must_use]
+    pub fn ca_file(self, ca_file: Option<String>) -> Self {
+        Self { ca_file, ..self }
     }
 
     /// Returns what provider repositories need to know of the configuration.

@@ -43,7 +43,7 @@ impl Link {
     /// Reads the file.
     pub(super) async fn fetch(&self, settings: &Settings) -> Result<File, Reason> {
         match self.fetch_by_api(settings).await {
-            Err(reason @ Reason::RateLimit(_)) if self.server.is_dot_com() => {
+            Err(reason @ Reason::RateLimit { .. }) if self.server.is_dot_com() => {
                 self.fetch_raw(settings).await.ok_or(reason)
             }
             answer => answer,

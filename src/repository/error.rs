@@ -9,6 +9,8 @@ use crate::http;
 
 /// How many names an error lists at most.
 const LISTED: usize = 10;
+/// How many findings an error or a warning tells at most.
+pub(super) const TOLD: usize = 3;
 
 /// What was being done when a repository failed.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +125,7 @@ pub enum Reason {
     NoReleases {
         /// Folder or URL.
         location: String,
-        /// Versions that were passed over because they have no `metadata.yaml`.
+        /// Versions that were passed over, each with what is wrong with it.
         skipped: Vec<String>,
     },
     /// A version that does not exist.
@@ -246,10 +248,15 @@ pub enum Reason {
     #[error("it is not a valid URL")]
     NotAUrl,
     /// The API allows no more requests for now.
-    #[error(
-        "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the GITHUB_TOKEN environment variable"
-    )]
-    RateLimit(#[source] http::Error),
+    #[error("rate limit for github api has been reached{until}")]
+    RateLimit {
+        /// When requests are possible again: `, until 14:05 UTC, in 17 minutes`, or nothing where nobody knows.
+        until: String,
+        /// Whether a token was sent.
+        authorized: bool,
+        /// The refusal.
+        source: http::Error,
+    },
     /// The API does not take the token.
     #[error("GitHub refuses the token")]
     Token(#[source] http::Error),
@@ -313,8 +320,8 @@ impl Reason {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::NoReleases { skipped, .. } if !skipped.is_empty() => vec![format!(
-                "no `metadata.yaml` was found in {}; name a version to do without `latest`",
-                list(skipped)
+                "{}; name a version to do without `latest`",
+                shorten(skipped)
             )],
             Self::MissingVersion { available, .. } if !available.is_empty() => {
                 vec![format!("available versions: {}", list(available))]
@@ -365,6 +372,9 @@ impl Reason {
             Self::Scheme(_) => {
                 vec!["use `-` for standard input, a path, or an http(s) URL".into()]
             }
+            Self::RateLimit {
+                authorized, source, ..
+            } => rate_limit_hints(source.status().map_or("", |status| &status.url), *authorized),
             Self::NoToken(error) => {
                 let url = error.status().map_or("", |status| &status.url);
                 vec![missing_token_hint(url)]
@@ -409,6 +419,30 @@ fn missing_token_hint(url: &str) -> String {
             format!("set `GH_HOST={host}`, and `GITHUB_ENTERPRISE_TOKEN` to a token for it")
         }
     }
+}
+
+fn rate_limit_hints(url: &str, authorized: bool) -> Vec<String> {
+    let token = match (enterprise_host(url), authorized) {
+        (None, false) => {
+            "get a personal API token and assign it to the GITHUB_TOKEN environment variable: \
+             it allows 5,000 requests an hour instead of 60"
+                .into()
+        }
+        (None, true) => {
+            "the requests of the token in `GITHUB_TOKEN` are used up: wait, or use another token"
+                .into()
+        }
+        (Some(_), false) => missing_token_hint(url),
+        (Some(_), true) => "wait, or use another token".into(),
+    };
+    let mut hints = vec![token];
+    if url.contains("/releases") && enterprise_host(url).is_none() {
+        hints.push(
+            "a version that is named, as in `aws:v2.9.0`, is downloaded without a request that counts"
+                .into(),
+        );
+    }
+    hints
 }
 
 fn refused_token_hint(url: &str) -> String {
@@ -464,6 +498,15 @@ fn missing_path_hints(path: &Path, similar: Option<&Path>) -> Vec<String> {
         _ => return Vec::new(),
     };
     vec![hint]
+}
+
+/// Joins the first few of several findings.
+fn shorten(findings: &[String]) -> String {
+    let mut text = findings[..findings.len().min(TOLD)].join(", ");
+    if findings.len() > TOLD {
+        text += &format!(" and so on for {} more", findings.len() - TOLD);
+    }
+    text
 }
 
 fn list(names: &[String]) -> String {

@@ -54,6 +54,9 @@ struct ApiRelease {
 struct ApiAsset {
     id: u64,
     name: String,
+    /// `uploaded`, when it is all there.
+    #[serde(default)]
+    state: Option<String>,
 }
 
 impl GitHub {
@@ -152,7 +155,7 @@ impl GitHub {
             releases.extend(
                 page.into_iter()
                     .filter(|release| !release.draft)
-                    .filter_map(|release| Release::from_tag(release.tag_name)),
+                    .filter_map(ApiRelease::into_release),
             );
         }
         Ok(releases.into())
@@ -270,7 +273,7 @@ impl GitHub {
         let Some(release) = self.find_release(settings, tag).await? else {
             return Ok(Asset::NoRelease);
         };
-        let Some(asset) = release.assets.iter().find(|asset| asset.name == file) else {
+        let Some(asset) = release.uploaded().find(|asset| asset.name == file) else {
             return Ok(release.without(file));
         };
         let id = asset.id.to_string();
@@ -303,10 +306,29 @@ impl GitHub {
 }
 
 impl ApiRelease {
+    /// Returns the files that can be downloaded: one that is being uploaded is listed already.
+    fn uploaded(&self) -> impl Iterator<Item = &ApiAsset> {
+        let is_there = |asset: &&ApiAsset| {
+            let state = asset.state.as_deref();
+            state.is_none_or(|state| state == "uploaded")
+        };
+        self.assets.iter().filter(is_there)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.uploaded().map(|asset| asset.name.clone()).collect()
+    }
+
+    /// Returns `None` for tags that are no semantic version.
+    fn into_release(self) -> Option<Release> {
+        let files = self.names();
+        Some(Release::from_tag(self.tag_name)?.with_files(files))
+    }
+
     /// Returns the names of the files, for a file that is not among them.
     fn without(self, file: &str) -> Asset {
-        let names = self.assets.into_iter().map(|asset| asset.name);
-        let mut names: Vec<String> = names.filter(|name| name != file).collect();
+        let mut names = self.names();
+        names.retain(|name| name != file);
         names.sort();
         Asset::NoFile(names)
     }

@@ -27,6 +27,7 @@ mod gitlab;
 pub mod goproxy;
 mod kind;
 mod latest;
+mod limit;
 mod local;
 mod metadata;
 mod server;
@@ -40,11 +41,15 @@ use tokio::sync::OnceCell;
 
 use crate::http::Url;
 use crate::model::{EmbeddedRelease, Metadata, Provider, RepositoryType, Secret, Version};
+use crate::ui::Ui;
 use cache::Cache;
+use error::TOLD;
 pub use error::{Error, Reason};
 use fetcher::Fetcher;
 use goproxy::GoProxy;
 use kind::Kind;
+pub use latest::Offer;
+use latest::{Latest, Skipped};
 pub use metadata::SyntaxError;
 pub use server::Enterprise;
 
@@ -149,13 +154,26 @@ impl File {
 struct Release {
     version: Version,
     tag: String,
+    /// The names of its files, where the list of releases tells them.
+    files: Option<Vec<String>>,
 }
 
 impl Release {
     /// Returns `None` for tags that are no semantic version.
     fn from_tag(tag: String) -> Option<Self> {
         let version = tag.parse().ok()?;
-        Some(Self { version, tag })
+        Some(Self {
+            version,
+            tag,
+            files: None,
+        })
+    }
+
+    fn with_files(self, files: Vec<String>) -> Self {
+        Self {
+            files: Some(files),
+            ..self
+        }
     }
 }
 
@@ -166,7 +184,7 @@ pub struct ProviderRepository {
     url: String,
     kind: Kind,
     settings: Settings,
-    latest: OnceCell<String>,
+    latest: OnceCell<Latest>,
 }
 
 impl ProviderRepository {
@@ -222,20 +240,61 @@ impl ProviderRepository {
     }
 
     /// Returns the version that the URL names. `latest` is looked up once: the newest release whose series follows our
-    /// contract, or the newest at all where no series does.
+    /// contract, or the newest at all where no series does. A warning names newer releases that are incomplete.
     ///
     /// # Errors
     /// `latest` leads to no release.
     pub async fn default_version(&self) -> Result<String, Error> {
-        let version = self.kind.version();
-        if version != LATEST {
+        if let Some(version) = self.pinned_version() {
             return Ok(version.to_owned());
         }
-        let latest = self
-            .latest
-            .get_or_try_init(|| latest::resolve(self))
-            .await?;
-        Ok(latest.clone())
+        let resolve = async || {
+            let latest = latest::resolve(self).await?;
+            self.warn_of(&latest);
+            Ok(latest)
+        };
+        Ok(self.latest.get_or_try_init(resolve).await?.tag.clone())
+    }
+
+    /// Returns the version as [`ProviderRepository::default_version`] does, without any warning.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn default_version_silently(&self) -> Result<String, Error> {
+        match self.pinned_version() {
+            Some(version) => Ok(version.to_owned()),
+            None => Ok(latest::resolve(self).await?.tag),
+        }
+    }
+
+    /// Returns the newest complete release of each contract, the newest first.
+    ///
+    /// # Errors
+    /// The repository cannot be read, or has no release.
+    pub async fn offers(&self) -> Result<Vec<Offer>, Error> {
+        latest::offers(self).await
+    }
+
+    /// Returns the version that the URL names, unless that is `latest`.
+    fn pinned_version(&self) -> Option<&str> {
+        let version = self.kind.version();
+        (version != LATEST).then_some(version)
+    }
+
+    fn warn_of(&self, Latest { tag, skipped }: &Latest) {
+        let label = &self.label;
+        let (told, others) = skipped.split_at(skipped.len().min(TOLD));
+        for Skipped { tag: newer, flaw } in told {
+            Ui.warn(format!(
+                "`{label}` {newer} is passed over, {tag} is taken for the latest: it {flaw}"
+            ));
+        }
+        if !others.is_empty() {
+            let count = others.len();
+            Ui.warn(format!(
+                "`{label}`: {count} more releases are passed over for such reasons"
+            ));
+        }
     }
 
     /// Tells whether the repository is part of the program.

@@ -3,8 +3,10 @@
 //! A token goes to the API that it is meant for and to no other host: `GITHUB_TOKEN` to github.com's, the enterprise
 //! token to that of the host that the user named with it. A link alone never decides where a token goes.
 
+use std::time::SystemTime;
+
 use super::fetcher::{self, Answer};
-use super::{Reason, Settings};
+use super::{Reason, Settings, limit};
 use crate::http::{self, Get, Url};
 use crate::model::Secret;
 use crate::ui::Ui;
@@ -157,14 +159,17 @@ fn reason(error: fetcher::Error, url: &str, authorized: bool) -> Reason {
         fetcher::Error::Http(error) => error,
         other => return other.into(),
     };
-    let status = error
-        .status()
-        .map(|status| (status.code, status.rate_limited));
-    match status {
-        Some((403 | 429, true)) => Reason::RateLimit(error),
-        Some((401, _)) if authorized => Reason::Token(error),
-        Some((401, _)) => Reason::NoToken(error),
-        Some((404, _)) => Reason::MissingUrl {
+    if let Some(end) = error.status().and_then(limit::end_of) {
+        return Reason::RateLimit {
+            until: limit::describe(end, SystemTime::now()),
+            authorized,
+            source: error,
+        };
+    }
+    match error.status().map(|status| status.code) {
+        Some(401) if authorized => Reason::Token(error),
+        Some(401) => Reason::NoToken(error),
+        Some(404) => Reason::MissingUrl {
             url: url.split('?').next().unwrap_or(url).to_owned(),
             authorized,
         },

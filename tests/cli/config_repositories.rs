@@ -1,6 +1,8 @@
 //! `capictl config repositories`
 
 use crate::environment::TestEnvironment;
+use crate::resolution;
+use crate::support::github::Failure;
 
 #[test]
 fn the_list_has_a_header_and_a_line_for_each_provider() {
@@ -44,4 +46,89 @@ fn json_and_yaml_hold_the_same() {
 ";
     assert!(yaml.starts_with(first), "{yaml}");
     assert_eq!(yaml.matches("- File: ").count(), json.len());
+}
+
+#[test]
+fn names_choose_providers() {
+    let environment = TestEnvironment::new();
+    insta::assert_snapshot!(environment.run("config repositories mailgun bootstrap-kubeadm -o yaml"), @"
+    status: 0
+    ---- stdout
+    - File: bootstrap-components.yaml
+      Name: kubeadm
+      ProviderType: BootstrapProvider
+      URL: https://github.com/kubernetes-sigs/cluster-api/releases/latest/
+    - File: infrastructure-components.yaml
+      Name: mailgun
+      ProviderType: InfrastructureProvider
+      URL: embedded:///infrastructure-mailgun/latest/
+    ---- stderr
+    ");
+    insta::assert_snapshot!(environment.failures(&["config repositories kubeadn"]), @"
+    $ capictl config repositories kubeadn
+    error: no provider is named `kubeadn`
+    hint: did you mean `kubeadm`?
+    ");
+}
+
+#[test]
+fn versions_are_asked_for_side_by_side_and_a_failure_stays_in_its_row() {
+    let (github, environment) = resolution::environment();
+    github.fail("acme/broken", Failure::Status(404), usize::MAX);
+    environment.write(
+        "home/.config/cluster-api/clusterctl.yaml",
+        "providers:\n\
+         - {name: demo, type: InfrastructureProvider, url: 'https://github.com/acme/demo/releases/latest/components.yaml'}\n\
+         - {name: demo, type: IPAMProvider, url: 'https://github.com/acme/demo/releases/v1.9.0/components.yaml'}\n\
+         - {name: broken, type: AddonProvider, url: 'https://github.com/acme/broken/releases/latest/c.yaml'}\n",
+    );
+    insta::assert_snapshot!(environment.run("config repositories demo broken --versions"), @r#"
+    status: 0
+    ---- stdout
+    NAME      TYPE                     URL                                               FILE              VERSION   NEWEST BY CONTRACT
+    demo      InfrastructureProvider   https://github.com/acme/demo/releases/latest/     components.yaml   v1.10.5   v1beta2 v1.10.5, v1beta1 v1.9.0
+    demo      IPAMProvider             https://github.com/acme/demo/releases/v1.9.0/     components.yaml   v1.9.0    v1beta2 v1.10.5, v1beta1 v1.9.0
+    broken    AddonProvider            https://github.com/acme/broken/releases/latest/   c.yaml            -         failed: `https://api.github.com/repos/acme/broken/releases` does not exist
+    ---- stderr
+    warning: `infrastructure-demo` v1.10.6 is passed over, v1.10.5 is taken for the latest: it has no `metadata.yaml`
+    warning: failed to get latest release of "addon-broken": `https://api.github.com/repos/acme/broken/releases` does not exist
+    hint: if the repository is private, set `GITHUB_TOKEN`
+    "#);
+    let urls = github.take_urls();
+    let lists = urls
+        .iter()
+        .filter(|url| url.contains("acme/demo/releases?"));
+    assert_eq!(lists.count(), 1, "{urls:?}");
+
+    let json = environment.run("config repositories demo broken --versions -o json");
+    assert_eq!(json.status, 0, "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json[0]["Version"], "v1.10.5");
+    assert_eq!(
+        json[0]["Contracts"],
+        serde_json::json!([
+            {"Contract": "v1beta2", "Version": "v1.10.5"},
+            {"Contract": "v1beta1", "Version": "v1.9.0"},
+        ])
+    );
+    assert_eq!(json[1]["Version"], "v1.9.0");
+    assert_eq!(json[2]["Version"], serde_json::Value::Null);
+    assert!(
+        json[2]["Error"]
+            .as_str()
+            .unwrap()
+            .contains("does not exist")
+    );
+}
+
+#[test]
+fn versions_of_which_none_is_known_are_a_failure() {
+    let (github, environment) = resolution::environment();
+    github.fail("api.github.com", Failure::Status(404), usize::MAX);
+    insta::assert_snapshot!(environment.failures(&["config repositories demo --versions"]), @r#"
+    $ capictl config repositories demo --versions
+    error: failed to get latest release of "infrastructure-demo"
+      caused by: `https://api.github.com/repos/acme/demo/releases` does not exist
+    hint: if the repository is private, set `GITHUB_TOKEN`
+    "#);
 }

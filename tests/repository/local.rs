@@ -160,7 +160,7 @@ async fn errors_name_what_is_missing_and_what_there_is() {
 
     failed to get latest release of "infrastructure-acme"
     caused by: failed to find releases tagged with a valid semantic version number in `~/base/infrastructure-acme`
-    hint: no `metadata.yaml` was found in `v1.11.0`, `v1.10.0`, `v1.9.0`, `v1.8.0`, `v1.7.0`; name a version to do without `latest`
+    hint: `v1.11.0` has no `metadata.yaml`, `v1.10.0` has no `metadata.yaml`, `v1.9.0` has no `metadata.yaml` and so on for 9 more; name a version to do without `latest`
 
     failed to read "components.yaml" from provider's repository "infrastructure-acme"
     caused by: release not found for version v2.0.0 in `~/base/infrastructure-acme`

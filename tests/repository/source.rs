@@ -344,8 +344,9 @@ async fn without_requests_left_the_raw_host_gives_what_is_public() {
     let missing = "https://github.com/acme/templates/blob/main/missing.yaml";
     insta::assert_snapshot!(explain_all(&settings(&github, None), &[missing]).await, @"
     cannot read the template `https://github.com/acme/templates/blob/main/missing.yaml`
-    caused by: rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the GITHUB_TOKEN environment variable
+    caused by: rate limit for github api has been reached, until 2096-10-02 07:06 UTC
     caused by: `https://api.github.com/repos/acme/templates/contents/missing.yaml` answered 403 Forbidden: API rate limit exceeded for 192.0.2.1
+    hint: get a personal API token and assign it to the GITHUB_TOKEN environment variable: it allows 5,000 requests an hour instead of 60
     ");
 }
 

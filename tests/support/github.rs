@@ -62,6 +62,8 @@ pub enum Failure {
     RetryAfter(u16, u64),
     /// The API's refusal when no requests are left.
     RateLimit,
+    /// The same with this status, and the time when there are requests again, in seconds since 1970.
+    RateLimitUntil(u16, u64),
     /// A redirect.
     RedirectTo(String),
     /// The connection ends in the middle of the body.
@@ -77,6 +79,8 @@ struct State {
     projects: BTreeMap<String, gitlab::Project>,
     /// Texts at `go.example`, by path.
     lists: BTreeMap<String, String>,
+    /// New names of repositories by their old ones.
+    renamed: BTreeMap<String, String>,
     tokens: BTreeSet<String>,
     failures: Vec<(String, Failure, usize)>,
     requests: Vec<Request>,
@@ -110,6 +114,8 @@ struct Asset {
     id: u64,
     name: String,
     bytes: Vec<u8>,
+    /// Its upload has not ended.
+    partial: bool,
 }
 
 impl State {
@@ -135,6 +141,7 @@ impl State {
             id,
             name: name.to_owned(),
             bytes,
+            partial: false,
         });
     }
 
@@ -217,6 +224,22 @@ impl GitHub {
     /// Adds a release that is not published.
     pub fn add_draft(&self, repository: &str, tag: &str) {
         self.state().release(repository, tag).draft = true;
+    }
+
+    /// Lets the upload of a file of a release be under way still.
+    pub fn begin_upload(&self, repository: &str, tag: &str, name: &str) {
+        let mut state = self.state();
+        state.add_asset(repository, tag, name, Vec::new());
+        let assets = &mut state.release(repository, tag).assets;
+        assets.last_mut().unwrap().partial = true;
+    }
+
+    /// Gives a repository another name, to which the old one leads from then on.
+    pub fn rename(&self, old: &str, new: &str) {
+        let mut state = self.state();
+        let repository = state.repositories.remove(old).unwrap();
+        state.repositories.insert(new.to_owned(), repository);
+        state.renamed.insert(old.to_owned(), new.to_owned());
     }
 
     /// Adds the versions in a provider's folder of a local repository, `{version}/{file}`, as releases. Several folders

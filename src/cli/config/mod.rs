@@ -1,6 +1,7 @@
 //! `capictl config`
 
 pub mod repositories;
+pub mod view;
 
 use clap::{Args, Subcommand};
 
@@ -22,6 +23,7 @@ pub struct ConfigArgs {
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     Repositories(repositories::RepositoriesArgs),
+    View(view::ViewArgs),
 }
 
 impl ConfigCommand {
@@ -31,7 +33,8 @@ impl ConfigCommand {
     /// The command's own.
     pub async fn run(self, session: &mut Session) -> Result<String> {
         match self {
-            Self::Repositories(args) => args.run(session),
+            Self::Repositories(args) => args.run(session).await,
+            Self::View(args) => args.run(session),
         }
     }
 }

@@ -79,7 +79,7 @@ fn row(
 }
 
 /// Returns the first line of a value, on which nothing can disturb the terminal.
-fn shorten(value: &str) -> String {
+pub fn shorten(value: &str) -> String {
     if value.is_empty() {
         return "\"\"".to_owned();
     }

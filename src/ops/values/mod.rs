@@ -21,6 +21,7 @@ use crate::config::{Origin, Values};
 use crate::error::{Failure, Result};
 use crate::model::Secret;
 use crate::template::Template;
+pub use explain::shorten;
 pub(super) use missing::with_advice;
 pub(super) use unused::warn_of_unused;
 

@@ -97,6 +97,9 @@ fn fail(failure: &Failure) -> Response {
             message(*code, "something went wrong")
         }
         Failure::RateLimit => message(403, "API rate limit exceeded for 192.0.2.1."),
+        Failure::RateLimitUntil(code, _) => {
+            message(*code, "API rate limit exceeded for 192.0.2.1.")
+        }
         Failure::RedirectTo(target) => redirect(target),
         Failure::Cut | Failure::CutAndChanged => unreachable!("these need the real answer"),
     };
@@ -109,6 +112,11 @@ fn fail(failure: &Failure) -> Response {
             headers.insert("x-ratelimit-limit", 60.into());
             headers.insert("x-ratelimit-remaining", 0.into());
             headers.insert("x-ratelimit-reset", 4_000_000_000_u64.into());
+        }
+        Failure::RateLimitUntil(_, reset) => {
+            headers.insert("x-ratelimit-limit", 60.into());
+            headers.insert("x-ratelimit-remaining", 0.into());
+            headers.insert("x-ratelimit-reset", (*reset).into());
         }
         _ => {}
     }
@@ -176,6 +184,10 @@ fn page(state: &State, segments: &[&str]) -> Option<Response> {
     let [owner, name, kind, rest @ ..] = segments else {
         return None;
     };
+    if let Some(new) = state.renamed.get(&format!("{owner}/{name}")) {
+        let rest = [&[*kind], rest].concat().join("/");
+        return Some(moved(&format!("https://github.com/{new}/{rest}")));
+    }
     let repository = find(state, owner, name).filter(|repository| !repository.private)?;
     match (*kind, rest) {
         ("releases", ["download", tag, file]) => asset(repository, tag, file),
@@ -279,7 +291,18 @@ fn api(state: &State, request: &Request, segments: &[&str], query: &str) -> Opti
         return Some(message(401, "Bad credentials"));
     }
     let (repository, rest) = match segments {
-        ["repos", owner, name, rest @ ..] => (find(state, owner, name)?, rest),
+        ["repos", owner, name, rest @ ..] => {
+            if let Some(new) = state.renamed.get(&format!("{owner}/{name}")) {
+                let id = state.repositories[new].id;
+                let query = match query {
+                    "" => String::new(),
+                    query => format!("?{query}"),
+                };
+                let rest = rest.join("/");
+                return Some(moved(&format!("{API}/repositories/{id}/{rest}{query}")));
+            }
+            (find(state, owner, name)?, rest)
+        }
         ["repositories", id, rest @ ..] => (find_by_id(state, id)?, rest),
         _ => return None,
     };
@@ -328,7 +351,10 @@ fn describe(release: &Release) -> Value {
     let assets: Vec<Value> = release
         .assets
         .iter()
-        .map(|asset| json!({"id": asset.id, "name": asset.name, "size": asset.bytes.len()}))
+        .map(|asset| {
+            let state = if asset.partial { "starter" } else { "uploaded" };
+            json!({"id": asset.id, "name": asset.name, "state": state, "size": asset.bytes.len()})
+        })
         .collect();
     json!({
         "id": release.id,
@@ -355,7 +381,8 @@ fn published<'a>(repository: &'a Repository, tag: &str) -> Option<&'a Release> {
 
 fn asset(repository: &Repository, tag: &str, file: &str) -> Option<Response> {
     let release = published(repository, tag)?;
-    let asset = release.assets.iter().find(|asset| asset.name == file)?;
+    let mut assets = release.assets.iter();
+    let asset = assets.find(|asset| asset.name == file && !asset.partial)?;
     Some(redirect(&object_url(asset.id)))
 }
 
@@ -463,6 +490,13 @@ fn redirect(target: &str) -> Response {
     let mut response = respond(302, "text/html", "");
     let headers = response.headers_mut();
     headers.insert(header::LOCATION, target.parse().unwrap());
+    response
+}
+
+/// What the API and the pages of a renamed repository answer.
+fn moved(target: &str) -> Response {
+    let mut response = redirect(target);
+    *response.status_mut() = http::StatusCode::MOVED_PERMANENTLY;
     response
 }
 

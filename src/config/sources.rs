@@ -9,7 +9,7 @@ use super::{Config, Error, Origin, environment_name, providers, values};
 use crate::model::Provider;
 
 /// Keys of the configuration file that set up the tool, in lower case; all others are variables of templates.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 9] = [
     "providers",
     "images",
     "cert-manager",
@@ -17,6 +17,7 @@ const SETTINGS: [&str; 8] = [
     "github-token",
     "gh-host",
     "github-enterprise-token",
+    "gitlab-access-token",
     "clusterctl_log_level",
 ];
 
@@ -77,7 +78,7 @@ impl Config {
     /// As [`Config::providers`].
     pub fn custom_providers(&self) -> Result<Vec<CustomProvider>, Error> {
         let custom = self.section("providers", |section| {
-            providers::parse_custom(section, &self.environment)
+            providers::parse_custom(section, &self.surroundings_of_paths())
         })?;
         let catalogue = providers::catalogue();
         let custom = providers::merge(Vec::new(), custom.unwrap_or_default());

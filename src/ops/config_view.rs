@@ -212,6 +212,11 @@ fn tokens(config: &Config) -> Vec<Entry> {
         let source = source_of(config, "github-enterprise-token");
         entries.push(Entry::new(&host, masked(token.is_some()), source));
     }
+    entries.push(Entry::new(
+        "GitLab",
+        masked(config.gitlab_token().is_some()),
+        source_of(config, "gitlab-access-token"),
+    ));
     entries
 }
 

@@ -78,7 +78,7 @@ impl Flag {
 }
 
 /// Commands that clusterctl does not have, and the `help` that every tool has its own way with.
-const OWN: [&str; 2] = ["help", "run-local"];
+const OWN: [&str; 3] = ["cache", "help", "run-local"];
 
 /// Returns the paths of the commands that clusterctl has too.
 fn commands() -> Vec<Vec<String>> {

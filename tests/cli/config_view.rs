@@ -69,6 +69,7 @@ fn everything_in_use_is_shown_with_its_source() {
 
     TOKENS | VALUE | SOURCE
     github.com | **** | config file [FOLDER]/home/.config/cluster-api/clusterctl.yaml
+    GitLab | - | default
 
     CERT-MANAGER | VALUE | SOURCE
     url | https://github.com/cert-manager/cert-manager/releases/v1.21.1/cert-manager.yaml | default
@@ -116,6 +117,7 @@ fn nothing_need_be_there() {
 
     TOKENS | VALUE | SOURCE
     github.com | - | default
+    GitLab | - | default
 
     CERT-MANAGER | VALUE | SOURCE
     url | https://github.com/cert-manager/cert-manager/releases/v1.21.1/cert-manager.yaml | default

@@ -15,17 +15,22 @@ fn the_program_shows_its_commands() {
       init        Make a cluster a management cluster
       generate    Render cluster templates, provider components and other templates
       config      Show the configuration
+      cache       Show or empty the cache of downloads
       run-local   Run the manager of the Mailgun provider on this machine
       version     Print the version
       completion  Print the completion script of a shell
       help        Show the help of a command
 
     Global options:
-      -v, --v <LEVEL>      Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6 on for
-                           everything
-          --config <FILE>  Path or URL of the configuration file [default:
-                           $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]
-      -h, --help           Print help
+      -v, --v <LEVEL>               Log to standard error: 1 to 3 for steps, 4 and 5 for details, from 6
+                                    on for everything
+          --config <FILE>           Path or URL of the configuration file [default:
+                                    $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]
+          --offline[=<true|false>]  Take releases and templates from the download cache alone, without
+                                    any request for them
+          --ca-file <FILE>          PEM file of CA certificates to trust for downloads, besides those of
+                                    the system
+      -h, --help                    Print help
 
     Any other word runs the plugin of that name: `capictl-WORD` or `clusterctl-WORD` from PATH.
     Use `capictl help COMMAND` for more about a command.

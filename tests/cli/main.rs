@@ -32,6 +32,7 @@ mod write_to;
 mod support {
     pub mod files;
     pub mod github;
+    #[allow(dead_code, reason = "nothing here is random")]
     pub mod random;
 }
 

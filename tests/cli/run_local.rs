@@ -325,6 +325,12 @@ fn the_help_is_complete() {
               Path or URL of the configuration file [default:
               $XDG_CONFIG_HOME/cluster-api/clusterctl.yaml]
 
+          --offline[=<true|false>]
+              Take releases and templates from the download cache alone, without any request for them
+
+          --ca-file <FILE>
+              PEM file of CA certificates to trust for downloads, besides those of the system
+
       -h, --help
               Print help
 

@@ -4,6 +4,8 @@
 mod cache;
 #[path = "repository/embedded.rs"]
 mod embedded;
+#[path = "repository/faults.rs"]
+mod faults;
 #[path = "repository/folder.rs"]
 mod folder;
 #[path = "repository/github.rs"]

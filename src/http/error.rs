@@ -116,9 +116,17 @@ impl Status {
 
     fn hint(&self) -> Option<&'static str> {
         match self.code {
+            _ if self.rate_limited => Some("no requests are left for now: try again later"),
+            401 => Some("credentials are asked for: is it private, or does a proxy want them?"),
+            403 => Some(
+                "access is refused: it may be private, or a proxy or firewall forbids it; open the address in a browser",
+            ),
             407 => Some(Reason::PROXY_HINT),
             429 => Some("there were too many requests: try again later"),
             500.. => Some("the server is in trouble: try again later"),
+            // Whoever knows what was asked for knows better what is missing.
+            404 | 410 => None,
+            400.. => Some("the server does not take the request: check the address"),
             _ => None,
         }
     }
@@ -183,7 +191,9 @@ impl Reason {
                 "where a proxy inspects TLS, name a PEM file with its CA certificate by `SSL_CERT_FILE`",
             ),
             Self::Interrupted => Some("try again"),
-            Self::Redirect => None,
+            Self::Redirect => Some(
+                "the address may be out of date, or something between answers for the server: open it in a browser",
+            ),
         }
     }
 }

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Explain;
 use crate::http::{Url, display_url};
+use crate::ui::Ui;
 
 /// Ending of the names of entries; it changes when the form of entries does.
 const ENDING: &str = ".entry1";
@@ -151,7 +152,10 @@ impl Store {
         if let Err((folder, error)) = saved
             && !self.0.warned.swap(true, Ordering::Relaxed)
         {
-            tracing::warn!(folder = %folder.display(), %error, "nothing can be kept in the download cache");
+            Ui.warn(format!(
+                "downloads are not kept, for `{}` cannot be written: {error}",
+                folder.display()
+            ));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The binary from outside: what it takes, prints and returns.
 
+mod cache;
 mod closed_pipe;
 mod clusterctl_flags;
 mod completion;

@@ -11,6 +11,7 @@ mod generate_cluster;
 mod generate_provider;
 mod init;
 mod mailgun;
+mod published;
 mod releases;
 mod report;
 mod rules;

@@ -97,16 +97,18 @@ async fn what_cannot_pass_is_reported_at_once() {
         report += &format!("{}\n\n", explain(&error));
     }
     assert!(!report.contains("s3cret"), "{report}");
-    insta::assert_snapshot!(report, @r"
+    insta::assert_snapshot!(report, @"
     `https://raw.githubusercontent.com/acme/provider/main/file.txt` answered 404 Not Found: something went wrong
 
     `https://raw.githubusercontent.com/acme/provider/main/file.txt` answered 403 Forbidden: something went wrong
+    hint: access is refused: it may be private, or a proxy or firewall forbids it; open the address in a browser
 
     `https://raw.githubusercontent.com/acme/provider/main/file.txt` answered 429 Too Many Requests: something went wrong
     hint: there were too many requests: try again later
 
     cannot follow the redirects of `https://raw.githubusercontent.com/acme/provider/main/file.txt`
     caused by: `http://raw.githubusercontent.com/acme/provider/main/file.txt` is not encrypted
+    hint: the address may be out of date, or something between answers for the server: open it in a browser
     ");
 }
 
@@ -115,9 +117,10 @@ async fn redirects_in_a_circle_end() {
     let github = github();
     github.fail("file.txt", Failure::RedirectTo(URL.into()), usize::MAX);
     let error = get(&client(&github)).await.unwrap_err();
-    insta::assert_snapshot!(explain(&error), @r"
+    insta::assert_snapshot!(explain(&error), @"
     cannot follow the redirects of `https://raw.githubusercontent.com/acme/provider/main/file.txt`
     caused by: there are too many
+    hint: the address may be out of date, or something between answers for the server: open it in a browser
     ");
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Cause, Cluster, Error, Result, wait};
-use crate::model::Object;
+use super::{Cause, Cluster, Error, Resource, Result, wait};
+use crate::model::{Object, labels};
 use crate::ui::Ui;
 
 /// Namespace that cert-manager's release installs into.
@@ -64,6 +64,34 @@ impl Cluster {
             }
         }
         Ok(None)
+    }
+
+    /// Tells whether an installation of cert-manager was interrupted: by its label it is capictl's or clusterctl's, and it has
+    /// kinds but no webhook. The webhooks come last, and without them the API server takes every Issuer and Certificate.
+    ///
+    /// # Errors
+    /// The server cannot be asked.
+    pub async fn is_cert_manager_cut_short(&self) -> Result<bool> {
+        let kinds = Resource::known(
+            "apiextensions.k8s.io",
+            "v1",
+            "customresourcedefinitions",
+            false,
+        );
+        let webhooks = Resource::known(
+            "admissionregistration.k8s.io",
+            "v1",
+            "validatingwebhookconfigurations",
+            false,
+        );
+        let (kind, webhooks) = tokio::try_join!(
+            self.get(&kinds, None, "certificates.cert-manager.io"),
+            self.list(&webhooks, None),
+        )?;
+        let is_ours =
+            |object: &Object| object.label(labels::CORE) == Some(labels::CORE_CERT_MANAGER);
+        let has_webhook = webhooks.unwrap_or_default().iter().any(is_ours);
+        Ok(kind.as_ref().is_some_and(is_ours) && !has_webhook)
     }
 
     /// Waits until cert-manager takes an Issuer and a Certificate.

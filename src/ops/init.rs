@@ -228,11 +228,16 @@ async fn ensure_cert_manager(
     if config.externally_provisioned {
         return Ok(cluster.wait_for_cert_manager(config.timeout).await?);
     }
-    let problem = cluster.cert_manager_problem().await;
-    if problem
-        .context("cannot tell whether cert-manager works")?
-        .is_none()
-    {
+    let state = async {
+        tokio::try_join!(
+            cluster.cert_manager_problem(),
+            cluster.is_cert_manager_cut_short()
+        )
+    };
+    let (problem, cut_short) = state
+        .await
+        .context("cannot tell whether cert-manager works")?;
+    if problem.is_none() && !cut_short {
         session
             .ui
             .status("Skipping installing cert-manager as it is already installed");

@@ -50,7 +50,7 @@ impl Downloads {
         }
         match io::stderr().is_terminal() {
             true => show_bar(&all),
-            false => tell(&mut all),
+            false => new_lines(&mut all).iter().for_each(|line| write_line(line)),
         }
     }
 }
@@ -98,15 +98,34 @@ fn show_bar(all: &BTreeMap<u64, Active>) {
     bar.set_position(received);
 }
 
-fn tell(all: &mut BTreeMap<u64, Active>) {
-    for active in all
+/// Returns the lines of downloads that have become slow.
+fn new_lines(all: &mut BTreeMap<u64, Active>) -> Vec<String> {
+    let new = all
         .values_mut()
-        .filter(|active| active.is_slow() && !active.told)
-    {
+        .filter(|active| active.is_slow() && !active.told);
+    new.map(|active| {
         active.told = true;
         let size = active
             .total
             .map_or_else(String::new, |total| format!(" ({})", HumanBytes(total)));
-        write_line(&format!("Downloading {}{size}", active.label));
+        format!("Downloading {}{size}", active.label)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_slow_downloads_are_told_of_and_each_once() {
+        let slow = Active {
+            begun: Instant::now().checked_sub(2 * PATIENCE).unwrap(),
+            total: Some(3 << 20),
+            ..Active::new("slow.yaml")
+        };
+        let mut all = BTreeMap::from([(1, slow), (2, Active::new("fast.yaml"))]);
+        assert_eq!(new_lines(&mut all), ["Downloading slow.yaml (3.00 MiB)"]);
+        assert_eq!(new_lines(&mut all), Vec::<String>::new());
     }
 }

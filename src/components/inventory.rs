@@ -40,6 +40,7 @@ mod tests {
             provider_type: ProviderType::InfrastructureProvider,
             url: "https://example.com".into(),
             repository_type: None,
+            deprecated: None,
         };
         let object = inventory_object(&provider, "v2.1.0", "capa-system");
         assert_eq!(

@@ -115,6 +115,7 @@ fn parse_entry(entry: &Value, surroundings: &Surroundings<'_>) -> Result<Provide
             provider_type,
             url,
             repository_type,
+            deprecated: None,
         }),
         (name, provider_type, url, repository_type, pairing) => {
             let problems = [
@@ -221,7 +222,13 @@ mod tests {
         };
         assert_eq!(ProviderType::ALL.map(count), [1, 8, 11, 40, 3, 1, 3]);
         let section = serde_json::to_value(&providers).unwrap();
-        assert_eq!(parse_custom(&section).as_ref(), Ok(&providers));
+        // Nobody but the catalogue deprecates a provider.
+        let undeprecated = |provider| Provider {
+            deprecated: None,
+            ..provider
+        };
+        let expected = providers.into_iter().map(undeprecated).collect();
+        assert_eq!(parse_custom(&section), Ok(expected));
     }
 
     #[test]

@@ -124,6 +124,9 @@ pub struct Provider {
         skip_serializing_if = "Option::is_none"
     )]
     pub repository_type: Option<RepositoryType>,
+    /// Why it should not be used any more, and what should be instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<String>,
 }
 
 impl Provider {

@@ -23,7 +23,7 @@ use crate::config::Config;
 use crate::controllers::mailgun::release as mailgun;
 use crate::error::{Failure, Result};
 use crate::http::Http;
-use crate::model::ProviderType;
+use crate::model::{Provider, ProviderType};
 use crate::repository::fetcher::Fetcher;
 use crate::repository::goproxy::GoProxy;
 use crate::repository::store::Store;
@@ -94,6 +94,14 @@ impl Session {
                     .and_then(GoProxy::parse),
             )
             .with_enterprise(enterprise))
+    }
+
+    /// Warns of a provider that should not be used any more.
+    fn warn_if_deprecated(&self, provider: &Provider) {
+        if let Some(why) = &provider.deprecated {
+            let label = provider.label();
+            self.ui.warn(format!("`{label}` is deprecated: {why}"));
+        }
     }
 
     /// Returns the way to the management cluster.

@@ -41,6 +41,7 @@ impl Release {
     ) -> Result<Self> {
         let reference: ProviderReference = argument.parse()?;
         let provider = session.config.provider(provider_type, &reference.name)?;
+        session.warn_if_deprecated(&provider);
         let repository = ProviderRepository::of(&provider, settings)?;
         let version = match reference.version {
             Some(version) => version,

@@ -132,3 +132,46 @@ fn versions_of_which_none_is_known_are_a_failure() {
     hint: if the repository is private, set `GITHUB_TOKEN`
     "#);
 }
+
+/// Whoever uses it is told, and `--versions` shows it.
+#[test]
+fn a_deprecated_provider_is_told_of() {
+    let environment = TestEnvironment::new();
+    let lines = [
+        "generate provider --infrastructure sidero:v0.6.0 --offline",
+        "generate cluster c -n d --infrastructure sidero:v0.6.0 --offline",
+        "config repositories --versions sidero --offline",
+    ];
+    let report: Vec<String> = lines
+        .iter()
+        .map(|line| format!("$ capictl {line}\n{}", environment.run(line)))
+        .collect();
+    insta::assert_snapshot!(report.join("\n"), @r#"
+    $ capictl generate provider --infrastructure sidero:v0.6.0 --offline
+    status: 1
+    ---- stdout
+    ---- stderr
+    warning: `infrastructure-sidero` is deprecated: Sidero Labs no longer develops Sidero Metal and points to Omni and its provider for bare metal
+    error: failed to get provider components for the "sidero:v0.6.0" provider
+      caused by: failed to read "infrastructure-components.yaml" from provider's repository "infrastructure-sidero"
+      caused by: `https://github.com/siderolabs/sidero/releases/download/v0.6.0/infrastructure-components.yaml` is not in the download cache, and `--offline` keeps from fetching it
+    hint: run the command once without `--offline`; `capictl cache list` shows what is there
+
+    $ capictl generate cluster c -n d --infrastructure sidero:v0.6.0 --offline
+    status: 1
+    ---- stdout
+    ---- stderr
+    warning: `infrastructure-sidero` is deprecated: Sidero Labs no longer develops Sidero Metal and points to Omni and its provider for bare metal
+    error: failed to read "cluster-template.yaml" from provider's repository "infrastructure-sidero"
+      caused by: `https://github.com/siderolabs/sidero/releases/download/v0.6.0/cluster-template.yaml` is not in the download cache, and `--offline` keeps from fetching it
+    hint: run the command once without `--offline`; `capictl cache list` shows what is there
+
+    $ capictl config repositories --versions sidero --offline
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: failed to get latest release of "infrastructure-sidero"
+      caused by: `https://api.github.com/repos/siderolabs/sidero/releases` is not in the download cache, and `--offline` keeps from fetching it
+    hint: run the command once without `--offline`; `capictl cache list` shows what is there
+    "#);
+}

@@ -96,6 +96,8 @@ struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     contracts: Option<Vec<ContractEntry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    deprecated: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
@@ -110,6 +112,13 @@ struct ContractEntry {
 impl From<&Listed> for Entry {
     fn from(Listed { provider, versions }: &Listed) -> Self {
         let entry = Self::from(provider);
+        if versions.is_none() {
+            return entry;
+        }
+        let entry = Self {
+            deprecated: provider.deprecated.clone(),
+            ..entry
+        };
         match versions {
             None => entry,
             Some(Ok(Versions { default, offers })) => Self {
@@ -154,6 +163,7 @@ impl From<&Provider> for Entry {
             url: url.to_owned(),
             version: None,
             contracts: None,
+            deprecated: None,
             error: None,
         }
     }
@@ -176,7 +186,9 @@ impl Entry {
         ];
         if versions {
             cells.push(self.version.clone().unwrap_or_else(|| "-".to_owned()));
-            cells.push(self.list_contracts());
+            let deprecated = self.deprecated.iter();
+            let remarks = deprecated.map(|why| format!("; deprecated: {why}"));
+            cells.push(self.list_contracts() + &remarks.collect::<String>());
         }
         cells
     }
@@ -234,6 +246,7 @@ mod tests {
             provider_type,
             url: url.into(),
             repository_type: None,
+            deprecated: None,
         };
         let providers = [
             provider(
@@ -249,5 +262,32 @@ mod tests {
         cluster-api   CoreProvider    https://example.com/latest/   core.yaml
         a             AddonProvider                                 a.yaml
         ");
+    }
+
+    #[test]
+    fn a_deprecated_provider_says_so_where_versions_are_asked_for() {
+        let provider = Provider {
+            name: "old".into(),
+            provider_type: ProviderType::AddonProvider,
+            url: "https://example.com/latest/old.yaml".into(),
+            repository_type: None,
+            deprecated: Some("see `new`".into()),
+        };
+        let versions = Versions {
+            default: "v1.0.0".into(),
+            offers: Vec::new(),
+        };
+        let mut listed = Listed {
+            provider,
+            versions: Some(Ok(versions)),
+        };
+        let with_versions = Entry::from(&listed);
+        assert_eq!(
+            with_versions.cells(true)[4..],
+            ["v1.0.0", "-; deprecated: see `new`"]
+        );
+        listed.versions = None;
+        let as_in_clusterctl = serde_json::to_value(Entry::from(&listed)).unwrap();
+        assert_eq!(as_in_clusterctl.as_object().unwrap().len(), 4);
     }
 }

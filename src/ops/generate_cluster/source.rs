@@ -4,7 +4,7 @@ use super::GenerateClusterOptions;
 use crate::cluster::Resource;
 use crate::cluster::inventory::Installed;
 use crate::error::{Context, Failure, Result, suggest};
-use crate::model::{Object, ProviderReference, ProviderType};
+use crate::model::{Object, Provider, ProviderReference, ProviderType};
 use crate::ops::Session;
 use crate::ops::rendering::fetch_source;
 use crate::repository::{File, ProviderRepository};
@@ -93,6 +93,7 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
             .await?;
     }
     let (name, version) = choose_provider(session, options).await?;
+    session.warn_if_deprecated(&find(session, &name)?);
     let repository = open(session, &name)?;
     let file_name = match options.flavor.as_deref() {
         None | Some("") => "cluster-template.yaml".to_owned(),
@@ -115,11 +116,14 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
 }
 
 fn open(session: &Session, name: &str) -> Result<ProviderRepository> {
-    let provider = session
-        .config
-        .provider(ProviderType::InfrastructureProvider, name)?;
+    let provider = find(session, name)?;
     let settings = session.repository_settings()?;
     Ok(ProviderRepository::of(&provider, &settings)?)
+}
+
+fn find(session: &Session, name: &str) -> Result<Provider> {
+    let provider_type = ProviderType::InfrastructureProvider;
+    Ok(session.config.provider(provider_type, name)?)
 }
 
 /// Returns name and version of the infrastructure provider: as given, the rest from the inventory.

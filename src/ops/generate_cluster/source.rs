@@ -93,8 +93,9 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
             .await?;
     }
     let (name, version) = choose_provider(session, options).await?;
-    session.warn_if_deprecated(&find(session, &name)?);
-    let repository = open(session, &name)?;
+    let provider = find(session, &name)?;
+    session.warn_if_deprecated(&provider);
+    let repository = open(session, &provider)?;
     let file_name = match options.flavor.as_deref() {
         None | Some("") => "cluster-template.yaml".to_owned(),
         Some(flavor) => format!("cluster-template-{flavor}.yaml"),
@@ -115,10 +116,9 @@ async fn from_repository(session: &Session, options: &GenerateClusterOptions) ->
     })
 }
 
-fn open(session: &Session, name: &str) -> Result<ProviderRepository> {
-    let provider = find(session, name)?;
+fn open(session: &Session, provider: &Provider) -> Result<ProviderRepository> {
     let settings = session.repository_settings()?;
-    Ok(ProviderRepository::of(&provider, &settings)?)
+    Ok(ProviderRepository::of(provider, &settings)?)
 }
 
 fn find(session: &Session, name: &str) -> Result<Provider> {
@@ -147,7 +147,7 @@ async fn choose_provider(
             version: None,
         }) => {
             // A name that nobody knows is better told before the cluster is asked.
-            let repository = open(session, &name)?;
+            let repository = open(session, &find(session, &name)?)?;
             if repository.is_embedded() {
                 // There is no choice, hence nothing to ask a cluster for.
                 return Ok((name, repository.default_version().await?));

@@ -234,12 +234,12 @@ impl GitHub {
         tag: &str,
         file: &str,
     ) -> Result<Asset, Reason> {
-        if let Some(body) = settings.fetcher.stored_file(url).await {
-            return text_asset(url, body);
-        }
         // The pages of an enterprise ask for a password where its API takes the token.
         if !self.server.is_dot_com() {
-            return self.fetch_by_api(settings, url, tag, file).await;
+            return match settings.fetcher.stored_file(url).await {
+                Some(body) => text_asset(url, body),
+                None => self.fetch_by_api(settings, url, tag, file).await,
+            };
         }
         match settings.fetcher.file(Get::new(url).label(file)).await {
             Ok(body) => text_asset(url, body),

@@ -16,6 +16,7 @@ pub mod args;
 pub mod cache;
 pub mod completion;
 pub mod config;
+pub mod format;
 pub mod generate;
 pub mod help;
 pub mod init;

@@ -1,12 +1,12 @@
 //! `capictl cache list`
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::cli::format::TableFormat;
 use crate::error::Result;
 use crate::ops::Session;
 use crate::ops::cache::list;
 use crate::repository::store::Listed;
-use crate::yaml;
 
 /// List the downloads that are kept
 #[derive(Debug, Args)]
@@ -20,18 +20,7 @@ Examples:
 pub struct ListArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    pub output: Format,
-}
-
-/// How the list is printed.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Format {
-    /// A table
-    Text,
-    /// A list of maps, as YAML
-    Yaml,
-    /// A list of maps, as JSON
-    Json,
+    pub output: TableFormat,
 }
 
 impl ListArgs {
@@ -40,16 +29,7 @@ impl ListArgs {
     /// # Errors
     /// The operation's own.
     pub fn run(self, session: &Session) -> Result<String> {
-        let entries = list(session)?;
-        Ok(match self.output {
-            Format::Text => table(&entries),
-            Format::Yaml => yaml::render(&entries),
-            Format::Json => format!(
-                "{}\n",
-                serde_json::to_string_pretty(&entries)
-                    .expect("texts and numbers can be written as JSON")
-            ),
-        })
+        Ok(self.output.render(&list(session)?, table))
     }
 }
 

@@ -1,15 +1,15 @@
 //! `capictl config repositories`
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
+use crate::cli::format::TableFormat;
 use crate::cli::values::{given_list, parse_bool};
 use crate::error::{Failure, Result};
 use crate::model::Provider;
 use crate::ops::Session;
 use crate::ops::config_repositories::{Listed, RepositoriesOptions, Versions, config_repositories};
 use crate::repository::Offer;
-use crate::yaml;
 
 /// List the known providers and their repositories
 ///
@@ -33,7 +33,7 @@ pub struct RepositoriesArgs {
 
     /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    pub output: Format,
+    pub output: TableFormat,
 
     /// Ask the repositories for the version that is taken when none is named, and for the newest complete release of each contract
     #[arg(
@@ -41,17 +41,6 @@ pub struct RepositoriesArgs {
         default_missing_value = "true", hide_default_value = true, value_parser = parse_bool
     )]
     pub versions: bool,
-}
-
-/// How the list is printed.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Format {
-    /// A table
-    Text,
-    /// A list of maps, as YAML
-    Yaml,
-    /// A list of maps, as JSON
-    Json,
 }
 
 impl RepositoriesArgs {
@@ -71,14 +60,7 @@ impl RepositoriesArgs {
         };
         let listed = config_repositories(session, &options).await?;
         let entries: Vec<Entry> = listed.iter().map(Entry::from).collect();
-        Ok(match output {
-            Format::Text => table(&entries, versions),
-            Format::Yaml => yaml::render(&entries),
-            Format::Json => format!(
-                "{}\n",
-                serde_json::to_string_pretty(&entries).expect("texts can be written as JSON")
-            ),
-        })
+        Ok(output.render(&entries, |entries| table(entries, versions)))
     }
 }
 
@@ -112,16 +94,15 @@ struct ContractEntry {
 impl From<&Listed> for Entry {
     fn from(Listed { provider, versions }: &Listed) -> Self {
         let entry = Self::from(provider);
-        if versions.is_none() {
+        let Some(versions) = versions else {
             return entry;
-        }
+        };
         let entry = Self {
             deprecated: provider.deprecated.clone(),
             ..entry
         };
         match versions {
-            None => entry,
-            Some(Ok(Versions { default, offers })) => Self {
+            Ok(Versions { default, offers }) => Self {
                 version: Some(default.clone()),
                 contracts: Some(
                     offers
@@ -134,7 +115,7 @@ impl From<&Listed> for Entry {
                 ),
                 ..entry
             },
-            Some(Err(failure)) => Self {
+            Err(failure) => Self {
                 error: Some(problem_of(failure)),
                 ..entry
             },

@@ -198,7 +198,6 @@ impl Http {
 
     /// Returns a client with these settings.
     pub fn with_options(options: Options) -> Self {
-        install_tls_provider();
         Self(Arc::new(Inner {
             options,
             client: OnceLock::new(),
@@ -323,6 +322,7 @@ impl Http {
 }
 
 fn build(options: &Options) -> Result<reqwest::Client, reqwest::Error> {
+    install_tls_provider();
     let mut builder = reqwest::Client::builder()
         .user_agent(&options.user_agent)
         .connect_timeout(CONNECT_TIMEOUT)

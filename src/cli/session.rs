@@ -9,7 +9,7 @@ use super::runtime::Runtime;
 use super::values::given;
 use crate::config::{Config, Environment};
 use crate::error::{Failure, Result};
-use crate::http::{self, Download, Http, Options};
+use crate::http::{Download, Http, Options};
 use crate::ops::Session;
 use crate::ui::{Downloads, State};
 
@@ -25,7 +25,6 @@ pub fn online(
     left_behind: &str,
     command: impl AsyncFnOnce(&mut Session) -> Result<String>,
 ) -> Result<()> {
-    http::install_tls_provider();
     let mut runtime = Runtime::start()?;
     let text = runtime.run(left_behind, async {
         let logging = Logging::start(global.verbosity);

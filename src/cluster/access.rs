@@ -13,6 +13,7 @@ use kube::{Client, Config, client::ClientBuilder};
 use tower::util::MapResponseLayer;
 
 use super::{Cause, Error, Result, resource::Resources};
+use crate::http::install_tls_provider;
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -139,6 +140,7 @@ pub fn asks_its_user(access: &Access) -> bool {
 }
 
 fn build_client(mut config: Config) -> kube::Result<Client> {
+    install_tls_provider();
     config.connect_timeout = Some(CONNECT_TIMEOUT);
     config.default_retry = false; // `request` repeats, because it knows what for and can say so
     let agent = format!(

@@ -89,7 +89,6 @@ impl Debug for Once {
 impl Once {
     /// Returns a client.
     pub fn new(user_agent: impl Into<String>, timeouts: Timeouts) -> Self {
-        install_tls_provider();
         Self(Arc::new(Inner {
             user_agent: user_agent.into(),
             timeouts,
@@ -173,6 +172,7 @@ impl Once {
 }
 
 fn build(user_agent: &str, timeouts: Timeouts) -> Result<reqwest::Client, reqwest::Error> {
+    install_tls_provider();
     reqwest::Client::builder()
         .user_agent(user_agent)
         .connect_timeout(timeouts.connect)

@@ -11,7 +11,6 @@ use super::files;
 use super::typed::Typed;
 use crate::cli::session::offline;
 use crate::config::env::{Environment, HOME};
-use crate::http;
 use crate::model::ProviderType;
 use crate::ops::{ClusterOptions, Session, complete};
 
@@ -163,7 +162,6 @@ fn ask(typed: &Typed, question: impl AsyncFnOnce(&Session) -> Vec<String>) -> Ve
 
 /// Asks an API server, which is not waited for beyond the limit.
 fn ask_server(typed: &Typed, question: impl AsyncFnOnce(&Session) -> Vec<String>) -> Vec<String> {
-    http::install_tls_provider();
     ask(typed, async |session| {
         let answer = tokio::time::timeout(LIMIT, question(session)).await;
         answer.unwrap_or_default()

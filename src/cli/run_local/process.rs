@@ -12,7 +12,6 @@ use crate::cli::session;
 use crate::config::Environment;
 use crate::controllers::manager::GRACE;
 use crate::error::{Failure, Result};
-use crate::http;
 use crate::ops::run_local::{Prepared, RunLocalOptions, missing_variables, prepare};
 use crate::ui::Ui;
 
@@ -79,7 +78,6 @@ impl LogChoice {
 /// # Errors
 /// The operation's own, unless the log has told of it.
 pub fn run(global: GlobalArgs, logs: LogChoice, options: RunLocalOptions) -> Result<ExitCode> {
-    http::install_tls_provider();
     let mut runtime = Runtime::start_server()?;
     let environment = Environment::from_process();
     let format = logs.format(&environment);

@@ -11,6 +11,7 @@ use kube::{Client, Config};
 use tower::util::MapResponseLayer;
 
 use super::metrics::RequestCounter;
+use crate::http::install_tls_provider;
 
 /// What the manager calls itself to the API server.
 const AGENT: &str = concat!("capictl/", env!("CARGO_PKG_VERSION"), " (mailgun)");
@@ -32,6 +33,7 @@ pub async fn connect(mut config: Config, requests: &RequestCounter) -> kube::Res
     let warnings = Warnings::default();
     // An exec plugin is run by blocking calls.
     let build = move || {
+        install_tls_provider();
         Ok(ClientBuilder::try_from(config)?
             .with_layer(&MapResponseLayer::new(move |response| {
                 warnings.log(response)

@@ -108,19 +108,18 @@ pub fn main(mut words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(typed: &[OsString]) -> Result<ExitCode> {
-    let mut definition = Cli::command();
-    match parse_with(&mut definition, typed)? {
-        Request::Run(cli) => dispatch(*cli, &mut definition),
-        Request::Help(path, detail) => done(output::print(&help::render(
-            &mut definition,
-            &path,
-            detail,
-        )?)),
+    match parse(typed)? {
+        Request::Run(cli) => dispatch(*cli),
+        Request::Help(path, detail) => done(print_help(&path, detail)),
         Request::Unknown(word) => {
             plugins::run(&word, typed)?;
-            Err(usage::unknown_plugin(&word, &definition))
+            Err(usage::unknown_plugin(&word, &definition()))
         }
     }
+}
+
+fn print_help(path: &[String], detail: Detail) -> Result<()> {
+    output::print(&help::render(&mut definition(), path, detail)?)
 }
 
 /// Parses a command line, without the program's name.
@@ -128,11 +127,8 @@ fn run(typed: &[OsString]) -> Result<ExitCode> {
 /// # Errors
 /// The command line is none of ours: exit code 1, as with clusterctl.
 pub fn parse(typed: &[OsString]) -> Result<Request> {
-    parse_with(&mut Cli::command(), typed)
-}
-
-fn parse_with(definition: &mut clap::Command, typed: &[OsString]) -> Result<Request> {
-    let line = CommandLine::arrange(definition, typed);
+    let mut definition = definition();
+    let line = CommandLine::arrange(&definition, typed);
     let may_be_plugin = line.path.is_empty() && line.unknown_command.is_some();
     if let Some(detail) = line.help
         && !may_be_plugin
@@ -153,40 +149,40 @@ fn parse_with(definition: &mut clap::Command, typed: &[OsString]) -> Result<Requ
         (ErrorKind::InvalidSubcommand, Some(word)) if may_be_plugin => {
             Ok(Request::Unknown(word.clone()))
         }
-        _ => Err(usage::explain(&error, &line, definition)),
+        _ => Err(usage::explain(&error, &line, &definition)),
     }
 }
 
 /// Calls the command. A group without a child shows its help, as with clusterctl.
-fn dispatch(cli: Cli, definition: &mut clap::Command) -> Result<ExitCode> {
+fn dispatch(cli: Cli) -> Result<ExitCode> {
     let Cli { global, command } = cli;
-    let help_of = |path: &[&str], definition: &mut clap::Command| {
+    let help_of = |path: &[&str]| {
         let path: Vec<String> = path.iter().map(ToString::to_string).collect();
-        output::print(&help::render(definition, &path, Detail::Short)?)
+        print_help(&path, Detail::Short)
     };
     let result = match command {
-        None => help_of(&[], definition),
+        None => help_of(&[]),
         Some(Command::RunLocal(args)) => return args.run(global),
-        Some(Command::Help(args)) => output::print(&args.run(definition)?),
+        Some(Command::Help(args)) => output::print(&args.run(&mut definition())?),
         Some(Command::Version(args)) => output::print(&args.run()?),
         Some(Command::Completion(args)) => output::print(args.run()),
         Some(Command::Init(args)) => online(global, args.left_behind(), async |session| {
             args.run(session).await
         }),
         Some(Command::Generate(args)) => match args.command {
-            None => help_of(&["generate"], definition),
+            None => help_of(&["generate"]),
             Some(command) => online(global, generate::LEFT_BEHIND, async |session| {
                 command.run(session).await
             }),
         },
         Some(Command::Cache(args)) => match args.command {
-            None => help_of(&["cache"], definition),
+            None => help_of(&["cache"]),
             Some(command) => online(global, cache::LEFT_BEHIND, async |session| {
                 command.run(session)
             }),
         },
         Some(Command::Config(args)) => match args.command {
-            None => help_of(&["config"], definition),
+            None => help_of(&["config"]),
             Some(command) => online(global, config::LEFT_BEHIND, async |session| {
                 command.run(session).await
             }),

@@ -241,6 +241,12 @@ pub enum Reason {
     /// A page of GitHub that is neither a file nor an asset.
     #[error("unknown github URL: `{0}`")]
     UnknownGitHubUrl(String),
+    /// HTML where a server has files or an API.
+    #[error("`{url}` is answered with a web page")]
+    Page {
+        /// The URL.
+        url: String,
+    },
     /// A scheme that nothing can be read from.
     #[error("there is no way to read from `{0}:` URLs")]
     Scheme(String),
@@ -293,6 +299,7 @@ impl From<fetcher::Error> for Reason {
         match error {
             fetcher::Error::Http(error) => Self::Http(error),
             fetcher::Error::Offline { url } => Self::Offline { url },
+            fetcher::Error::WebPage { url } => Self::Page { url },
         }
     }
 }
@@ -360,6 +367,9 @@ impl Reason {
                 "otherwise use the address of the raw file".into(),
             ],
             Self::WebPage { host: None, .. } => vec!["use the address of the raw file".into()],
+            Self::Page { .. } | Self::Answer { .. } => vec![
+                "something between answers for the server, such as the login of a proxy or gateway: open the address in a browser".into(),
+            ],
             Self::UnknownGitHubUrl(_) => vec![
                 "a file is `https://github.com/{owner}/{repository}/blob/{branch, tag or commit}/{path}`, \
                  an asset `https://github.com/{owner}/{repository}/releases/download/{tag}/{file}`"
@@ -436,7 +446,7 @@ fn rate_limit_hints(url: &str, authorized: bool) -> Vec<String> {
         (Some(_), true) => "wait, or use another token".into(),
     };
     let mut hints = vec![token];
-    if url.contains("/releases") && enterprise_host(url).is_none() {
+    if url.ends_with("/releases") && enterprise_host(url).is_none() {
         hints.push(
             "a version that is named, as in `aws:v2.9.0`, is downloaded without a request that counts"
                 .into(),

@@ -27,7 +27,6 @@ mod gitlab;
 pub mod goproxy;
 mod kind;
 mod latest;
-mod limit;
 mod local;
 mod metadata;
 mod server;

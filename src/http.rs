@@ -254,9 +254,10 @@ impl Http {
         if let Some(etag) = request.etag {
             builder = builder.header(IF_NONE_MATCH, etag);
         }
-        let response = partial
-            .ask_for_rest(builder)
-            .send()
+        let observer = self.0.options.observer.clone();
+        let download = Download::begin(observer, request.label.unwrap_or(&shown));
+        let response = download
+            .watch(partial.ask_for_rest(builder).send())
             .await
             .map_err(|error| transport(&shown, &error))?;
         let status = response.status();
@@ -280,7 +281,7 @@ impl Http {
             partial.forget();
             return Err(refusal(shown, response).await);
         }
-        let body = self.download(request, &shown, response, partial).await?;
+        let body = self.receive(&shown, response, partial, download).await?;
         Ok(Response {
             body,
             status,
@@ -289,31 +290,26 @@ impl Http {
     }
 
     /// Reads the body of an answer behind what is there of it already.
-    async fn download(
+    async fn receive(
         &self,
-        request: &Get<'_>,
         shown: &str,
         mut response: reqwest::Response,
         partial: &Partial,
+        mut download: Download,
     ) -> Result<Vec<u8>, Error> {
-        let Options {
-            body_limit: limit,
-            observer,
-            ..
-        } = &self.0.options;
+        let limit = self.0.options.body_limit;
         let mut body = partial.begin(shown, &response)?;
-        let total = response
+        download.total = response
             .content_length()
             .map(|rest| rest + body.len() as u64);
-        let mut download = Download::begin(observer.clone(), request.label.unwrap_or(shown), total);
         loop {
             download.received(body.len());
-            match response.chunk().await {
+            match download.watch(response.chunk()).await {
                 Ok(None) => return Ok(body),
-                Ok(Some(chunk)) if body.len() + chunk.len() > *limit => {
+                Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
                     return Err(Error::TooLarge {
                         url: shown.to_owned(),
-                        limit: *limit,
+                        limit,
                     });
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),

@@ -129,12 +129,13 @@ impl Request {
         stand_in
     }
 
-    async fn read(self, stand_in: &GitHub) -> Result<String, String> {
+    async fn read(self, stand_in: &GitHub, patience: Patience) -> Result<String, String> {
         let http = Http::with_options(Options {
             proxy: Some(stand_in.proxy_url().into()),
             extra_certificates: Some(stand_in.ca_pem().into()),
             first_delay: Duration::from_millis(1),
-            silence: Duration::from_secs(1),
+            silence: patience.silence,
+            retries: patience.retries,
             ..Options::new("capictl-test")
         });
         let token = || self.private.then(|| Secret::new(TOKEN));
@@ -157,6 +158,23 @@ impl Request {
             Failure::Cut | Failure::CutAndChanged | Failure::Hold if has_no_body => true,
             _ => self.server == Server::GoProxy,
         }
+    }
+}
+
+/// How long a client waits for a server that says nothing, and how often it tries again.
+struct Patience {
+    silence: Duration,
+    retries: usize,
+}
+
+impl Patience {
+    /// Enough for answers on a machine that is busy with other things; where the silence is the point, as little as that needs.
+    fn with(failure: &Failure, retries: usize) -> Self {
+        let silence = match failure {
+            Failure::Silence | Failure::Hold => Duration::from_secs(4),
+            _ => Duration::from_secs(60),
+        };
+        Self { silence, retries }
     }
 }
 
@@ -252,7 +270,12 @@ async fn fail_for_good(request: Request) -> Vec<String> {
     for (failure, words) in failures() {
         stand_in.recover();
         stand_in.fail(request.part, failure.clone(), usize::MAX);
-        let flaws = match request.read(&stand_in).await {
+        let retries = match failure {
+            Failure::Silence | Failure::Hold => 1,
+            _ => 3,
+        };
+        let patience = Patience::with(&failure, retries);
+        let flaws = match request.read(&stand_in, patience).await {
             Ok(text) if text == COMPONENTS && request.does_without(&failure) => continue,
             Ok(text) => vec![format!("no failure, but {text:?}")],
             Err(error) => match flaws(request, &failure, words, &error) {
@@ -286,7 +309,7 @@ async fn overcome(request: Request) {
     ] {
         stand_in.recover();
         stand_in.fail(request.part, failure.clone(), times);
-        let read = request.read(&stand_in).await;
+        let read = request.read(&stand_in, Patience::with(&failure, 3)).await;
         assert_eq!(read, Ok(COMPONENTS.to_owned()), "{request:?} {failure:?}");
         let urls = stand_in.take_urls();
         let asked = urls.iter().filter(|url| url.contains(request.part));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{fetcher, folder, gitlab};
 use crate::error::{Explain, suggest};
 use crate::http;
+use crate::model::Version;
 
 /// How many names an error lists at most.
 const LISTED: usize = 10;
@@ -96,6 +97,11 @@ impl Explain for Error {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::InvalidUrl { hint, .. } => vec![hint.clone()],
+            Self::Fetch { source, .. } if source.is_not_found() => {
+                let mut hints = source.hints();
+                hints.splice(0..0, missing_v_hint(&source.to_string()));
+                hints
+            }
             Self::Versions { source, .. }
             | Self::Latest { source, .. }
             | Self::Fetch { source, .. }
@@ -486,6 +492,15 @@ fn missing_file_hints(file: &str, available: &[String]) -> Vec<String> {
     let mut hints = did_you_mean(file, available);
     hints.push(format!("the release has {}", list_of(&names, count)));
     hints
+}
+
+/// Most tags begin with a `v`, which is easily left out; the message about what is missing has the version in it.
+fn missing_v_hint(message: &str) -> Option<String> {
+    let parts = message.split(['/', ' ', '"', '`']);
+    let mut versions =
+        parts.filter(|part| !part.starts_with('v') && part.parse::<Version>().is_ok());
+    let version = versions.next()?;
+    Some(format!("did you mean `v{version}`?"))
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> Vec<String> {

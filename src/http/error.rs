@@ -80,7 +80,10 @@ impl Explain for Error {
             ],
             Self::Transport { reason, .. } => reason.hint().into_iter().map(Into::into).collect(),
             Self::Status(status) => status.hint().into_iter().collect(),
-            Self::InvalidUrl { .. } | Self::TooLarge { .. } => Vec::new(),
+            Self::TooLarge { .. } => vec![
+                "nothing that is read here is that large: check that the address is the right one".into(),
+            ],
+            Self::InvalidUrl { .. } => Vec::new(),
         }
     }
 }
@@ -208,7 +211,7 @@ impl Reason {
             Self::Proxy => Some(Self::PROXY_HINT),
             Self::ProxyLogin => Some(Self::PROXY_LOGIN_HINT),
             Self::Certificate => Some(
-                "where a proxy inspects TLS, name a PEM file with its CA certificate by `SSL_CERT_FILE`",
+                "where a proxy inspects TLS, name a PEM file with its CA certificate by `--ca-file` or `SSL_CERT_FILE`",
             ),
             Self::Interrupted => Some("try again"),
             Self::Redirect => Some(

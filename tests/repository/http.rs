@@ -139,7 +139,7 @@ async fn a_certificate_of_an_unknown_authority_is_an_error_that_is_not_retried()
     insta::assert_snapshot!(explain(&error), @r"
     the certificate of `https://raw.githubusercontent.com/acme/provider/main/file.txt` is not trusted
     caused by: invalid peer certificate: UnknownIssuer
-    hint: where a proxy inspects TLS, name a PEM file with its CA certificate by `SSL_CERT_FILE`
+    hint: where a proxy inspects TLS, name a PEM file with its CA certificate by `--ca-file` or `SSL_CERT_FILE`
     ");
 }
 
@@ -188,7 +188,10 @@ async fn bodies_have_a_limit() {
     };
     assert_eq!(get(&with_limit(4)).await.unwrap(), "text");
     let error = get(&with_limit(3)).await.unwrap_err();
-    insta::assert_snapshot!(explain(&error), @r"`https://raw.githubusercontent.com/acme/provider/main/file.txt` is larger than 3 bytes");
+    insta::assert_snapshot!(explain(&error), @r"
+    `https://raw.githubusercontent.com/acme/provider/main/file.txt` is larger than 3 bytes
+    hint: nothing that is read here is that large: check that the address is the right one
+    ");
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 //! read those by themselves.
 
 mod error;
+pub mod limit;
 pub mod once;
 mod partial;
 mod progress;
@@ -16,7 +17,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use ::http::StatusCode;
-use ::http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, LINK, RETRY_AFTER};
+use ::http::header::{
+    ACCEPT, AsHeaderName, CONTENT_TYPE, ETAG, HeaderMap, IF_NONE_MATCH, LINK, RETRY_AFTER,
+};
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::redirect::Policy;
 
@@ -28,8 +31,8 @@ pub use reqwest::Url;
 
 /// Time for DNS, TCP, proxy and TLS together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest silence: before the answer begins, and between two pieces of it.
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a server may be silent, unless somebody says otherwise.
+const SILENCE: Duration = Duration::from_secs(30);
 /// Longest wait that a server may ask for by `Retry-After`; a longer one fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const MAX_REDIRECTS: usize = 10;
@@ -59,6 +62,8 @@ pub struct Options {
     pub retries: usize,
     /// Wait before the first repetition; it doubles with each one, with jitter.
     pub first_delay: Duration,
+    /// Longest silence: before the answer begins, and between two pieces of it.
+    pub silence: Duration,
     /// Largest body that is accepted, in bytes.
     pub body_limit: usize,
     /// Who is told how downloads go.
@@ -74,6 +79,7 @@ impl Options {
             extra_certificates: None,
             retries: 3,
             first_delay: Duration::from_millis(500),
+            silence: SILENCE,
             body_limit: 64 * 1024 * 1024,
             observer: None,
         }
@@ -148,6 +154,12 @@ impl Response {
     /// Returns the media type with its parameters, empty when the server gave none.
     pub fn content_type(&self) -> &str {
         header(&self.headers, CONTENT_TYPE).unwrap_or_default()
+    }
+
+    /// Tells whether it is a page for people.
+    pub fn is_web_page(&self) -> bool {
+        let media_type = self.content_type().to_ascii_lowercase();
+        media_type.starts_with("text/html")
     }
 
     /// Tells whether nothing has changed since the answer whose ETag the request has; the body is empty then.
@@ -241,9 +253,10 @@ impl Http {
         if let Some(etag) = request.etag {
             builder = builder.header(IF_NONE_MATCH, etag);
         }
-        let response = partial
-            .ask_for_rest(builder)
-            .send()
+        let observer = self.0.options.observer.clone();
+        let download = Download::begin(observer, request.label.unwrap_or(&shown));
+        let response = download
+            .watch(partial.ask_for_rest(builder).send())
             .await
             .map_err(|error| transport(&shown, &error))?;
         let status = response.status();
@@ -267,7 +280,7 @@ impl Http {
             partial.forget();
             return Err(refusal(shown, response).await);
         }
-        let body = self.download(request, &shown, response, partial).await?;
+        let body = self.receive(&shown, response, partial, download).await?;
         Ok(Response {
             body,
             status,
@@ -276,31 +289,26 @@ impl Http {
     }
 
     /// Reads the body of an answer behind what is there of it already.
-    async fn download(
+    async fn receive(
         &self,
-        request: &Get<'_>,
         shown: &str,
         mut response: reqwest::Response,
         partial: &Partial,
+        mut download: Download,
     ) -> Result<Vec<u8>, Error> {
-        let Options {
-            body_limit: limit,
-            observer,
-            ..
-        } = &self.0.options;
+        let limit = self.0.options.body_limit;
         let mut body = partial.begin(shown, &response)?;
-        let total = response
+        download.total = response
             .content_length()
             .map(|rest| rest + body.len() as u64);
-        let mut download = Download::begin(observer.clone(), request.label.unwrap_or(shown), total);
         loop {
             download.received(body.len());
-            match response.chunk().await {
+            match download.watch(response.chunk()).await {
                 Ok(None) => return Ok(body),
-                Ok(Some(chunk)) if body.len() + chunk.len() > *limit => {
+                Ok(Some(chunk)) if body.len() + chunk.len() > limit => {
                     return Err(Error::TooLarge {
                         url: shown.to_owned(),
-                        limit: *limit,
+                        limit,
                     });
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
@@ -326,7 +334,7 @@ fn build(options: &Options) -> Result<reqwest::Client, reqwest::Error> {
     let mut builder = reqwest::Client::builder()
         .user_agent(&options.user_agent)
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(READ_TIMEOUT)
+        .read_timeout(options.silence)
         .redirect(redirects());
     if let Some(proxy) = &options.proxy {
         builder = builder.proxy(reqwest::Proxy::all(proxy)?);
@@ -412,8 +420,8 @@ async fn refusal(shown: String, response: reqwest::Response) -> Error {
         code: response.status().as_u16(),
         phrase: response.status().canonical_reason().unwrap_or_default(),
         retry_after: header(headers, RETRY_AFTER).and_then(wait_of),
-        rate_limited: header(headers, "x-ratelimit-remaining") == Some("0"),
-        reset: header(headers, "x-ratelimit-reset").and_then(time_of),
+        rate_limited: limit_header(headers, "remaining") == Some("0"),
+        reset: limit_header(headers, "reset").and_then(time_of),
         message: None,
         url: shown,
     };
@@ -425,6 +433,12 @@ async fn refusal(shown: String, response: reqwest::Response) -> Error {
         message: message_of(&body),
         ..status
     }))
+}
+
+/// Reads a header about the limit of requests: GitHub's have an `x-`, GitLab's have none.
+fn limit_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    header(headers, format!("x-ratelimit-{name}"))
+        .or_else(|| header(headers, format!("ratelimit-{name}")))
 }
 
 /// Returns `message` of a JSON body, as GitHub and GitLab have it, as one line of at most 200 characters.
@@ -455,6 +469,8 @@ fn reason_of(error: &reqwest::Error) -> Reason {
         Reason::Redirect
     } else if chain(error).any(is_certificate_error) {
         Reason::Certificate
+    } else if chain(error).any(|cause| cause.to_string().contains(PROXY_LOGIN)) {
+        Reason::ProxyLogin
     } else if chain(error).any(|cause| cause.to_string().contains("tunnel")) {
         Reason::Proxy
     } else if error.is_timeout() {
@@ -465,6 +481,11 @@ fn reason_of(error: &reqwest::Error) -> Reason {
         Reason::Interrupted
     }
 }
+
+/// What the library says when a proxy answers 407 to CONNECT.
+const PROXY_LOGIN: &str = "proxy authorization required";
+/// What it says when the answer is another one than success; it does not tell which.
+const PROXY_REFUSAL: &str = "tunnel error: unsuccessful";
 
 fn is_certificate_error(cause: &(dyn std::error::Error + 'static)) -> bool {
     // `io::Error` hides the error that it wraps from `source()`, and without a proxy one wraps another.
@@ -492,10 +513,13 @@ fn root_cause(error: &reqwest::Error) -> Cause {
         // rustls has a link to its manual here.
         return Cause("the connection was closed before the end".into());
     }
-    Cause(root.to_string())
+    match root.to_string() {
+        refused if refused == PROXY_REFUSAL => Cause("it refuses to connect, or cannot".into()),
+        text => Cause(text),
+    }
 }
 
-fn header(headers: &HeaderMap, name: impl ::http::header::AsHeaderName) -> Option<&str> {
+fn header(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 

@@ -2,6 +2,7 @@
 
 pub mod dialogue;
 mod downloads;
+mod line;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard};
@@ -81,7 +82,7 @@ pub struct Progress {
 impl Progress {
     fn start() -> Self {
         if io::stderr().is_terminal() {
-            let line = ProgressBar::new_spinner();
+            let line = line::show();
             line.set_style(
                 ProgressStyle::with_template("{spinner} {wide_msg}")
                     .expect("the template is valid"),

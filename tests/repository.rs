@@ -2,6 +2,8 @@
 
 #[path = "repository/cache.rs"]
 mod cache;
+#[path = "repository/connections.rs"]
+mod connections;
 #[path = "repository/embedded.rs"]
 mod embedded;
 #[path = "repository/faults.rs"]
@@ -20,6 +22,8 @@ mod http;
 mod latest;
 #[path = "repository/local.rs"]
 mod local;
+#[path = "repository/servers.rs"]
+mod servers;
 #[path = "repository/source.rs"]
 mod source;
 mod support;

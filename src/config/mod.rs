@@ -84,6 +84,7 @@ impl Config {
             layers: Layers::default(),
         };
         config.warn_of_unused_token();
+        config.warn_of_settings_that_are_no_text();
         Ok(config)
     }
 
@@ -343,6 +344,19 @@ impl Config {
         }
     }
 
+    /// clusterctl takes a list or a map for an empty text, without a word.
+    fn warn_of_settings_that_are_no_text(&self) {
+        for name in TEXT_SETTINGS {
+            let value = self.file.values.get(&name.to_lowercase());
+            if matches!(value, Some(Value::Array(_) | Value::Object(_))) {
+                tracing::warn!(
+                    file = self.file.origin,
+                    "`{name}` in the configuration file is not used: it must be a text"
+                );
+            }
+        }
+    }
+
     /// In the file, clusterctl uses `GITHUB_TOKEN` for its version check alone; a token there is easily thought to work.
     fn warn_of_unused_token(&self) {
         let in_file = self
@@ -357,6 +371,16 @@ impl Config {
         }
     }
 }
+
+/// The settings of the file that are a text each.
+const TEXT_SETTINGS: [&str; 6] = [
+    "github-token",
+    "gitlab-access-token",
+    "gh-host",
+    "github-enterprise-token",
+    "overridesFolder",
+    env::CLUSTERCTL_LOG_LEVEL,
+];
 
 /// Returns the name that the environment is asked for.
 fn environment_name(name: &str) -> String {

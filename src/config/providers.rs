@@ -145,7 +145,15 @@ fn parse_type(fields: &Map<String, Value>) -> Result<ProviderType, String> {
     let text = values::text_field(fields, "type")?;
     text.parse().map_err(|_| {
         let known = ProviderType::ALL.map(ProviderType::as_str).join(", ");
-        format!("`type` must be one of {known}")
+        let problem = format!("`type` must be one of {known}");
+        match text.parse::<RepositoryType>() {
+            Ok(server) => {
+                format!(
+                    "{problem}; what kind of server it is at is told by `repositoryType: {server}`"
+                )
+            }
+            Err(_) => problem,
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::time::{Duration, SystemTime};
 
+use super::limit::{self, End};
 use crate::error::Explain;
 
 /// Why a request has no usable answer. URLs appear without credentials and query.
@@ -78,8 +79,11 @@ impl Explain for Error {
                     .into(),
             ],
             Self::Transport { reason, .. } => reason.hint().into_iter().map(Into::into).collect(),
-            Self::Status(status) => status.hint().into_iter().map(Into::into).collect(),
-            Self::InvalidUrl { .. } | Self::TooLarge { .. } => Vec::new(),
+            Self::Status(status) => status.hint().into_iter().collect(),
+            Self::TooLarge { .. } => vec![
+                "nothing that is read here is that large: check that the address is the right one".into(),
+            ],
+            Self::InvalidUrl { .. } => Vec::new(),
         }
     }
 }
@@ -114,14 +118,28 @@ impl Status {
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
+    fn hint(&self) -> Option<String> {
+        let now = SystemTime::now();
+        let wait = self.retry_after.filter(|wait| !wait.is_zero());
+        let end = || wait.and_then(|wait| now.checked_add(wait)).map(End::At);
+        let end = limit::end_of(self).or_else(end);
+        let until = end.map(|end| limit::describe(end, now));
+        let hint = match (until, self.code) {
+            (Some(until), 500..) => format!("the server is in trouble{until}"),
+            (Some(until), _) => format!("the server takes no more requests{until}"),
+            (None, _) => self.known_hint()?.to_owned(),
+        };
+        Some(hint)
+    }
+
+    fn known_hint(&self) -> Option<&'static str> {
         match self.code {
             _ if self.rate_limited => Some("no requests are left for now: try again later"),
             401 => Some("credentials are asked for: is it private, or does a proxy want them?"),
             403 => Some(
                 "access is refused: it may be private, or a proxy or firewall forbids it; open the address in a browser",
             ),
-            407 => Some(Reason::PROXY_HINT),
+            407 => Some(Reason::PROXY_LOGIN_HINT),
             429 => Some("there were too many requests: try again later"),
             500.. => Some("the server is in trouble: try again later"),
             // Whoever knows what was asked for knows better what is missing.
@@ -152,6 +170,8 @@ pub enum Reason {
     Connect,
     /// The proxy cannot be reached, or does not let the request through.
     Proxy,
+    /// The proxy asks for credentials.
+    ProxyLogin,
     /// The server's certificate is not trusted.
     Certificate,
     /// The server was silent for too long.
@@ -165,11 +185,13 @@ pub enum Reason {
 impl Reason {
     const PROXY_HINT: &str =
         "check the address and the credentials in `HTTPS_PROXY`, or list the host in `NO_PROXY`";
+    const PROXY_LOGIN_HINT: &str = "give the credentials for the proxy in `HTTPS_PROXY`, as `http://{user}:{password}@{host}:{port}`";
 
     fn sentence(self, url: &str) -> String {
         match self {
             Self::Connect => format!("cannot connect to `{url}`"),
             Self::Proxy => format!("cannot reach `{url}` through the proxy"),
+            Self::ProxyLogin => format!("cannot reach `{url}`: the proxy asks for credentials"),
             Self::Certificate => format!("the certificate of `{url}` is not trusted"),
             Self::Timeout => format!("`{url}` did not answer in time"),
             Self::Interrupted => format!("the answer from `{url}` broke off"),
@@ -178,7 +200,7 @@ impl Reason {
     }
 
     fn is_transient(self) -> bool {
-        !matches!(self, Self::Certificate | Self::Redirect)
+        !matches!(self, Self::ProxyLogin | Self::Certificate | Self::Redirect)
     }
 
     fn hint(self) -> Option<&'static str> {
@@ -187,8 +209,9 @@ impl Reason {
                 "check the network; a proxy is taken from `HTTPS_PROXY`, exceptions from `NO_PROXY`",
             ),
             Self::Proxy => Some(Self::PROXY_HINT),
+            Self::ProxyLogin => Some(Self::PROXY_LOGIN_HINT),
             Self::Certificate => Some(
-                "where a proxy inspects TLS, name a PEM file with its CA certificate by `SSL_CERT_FILE`",
+                "where a proxy inspects TLS, name a PEM file with its CA certificate by `--ca-file` or `SSL_CERT_FILE`",
             ),
             Self::Interrupted => Some("try again"),
             Self::Redirect => Some(

@@ -1,8 +1,13 @@
 //! How far downloads are, told to whoever wants to show it.
 
 use std::fmt::{self, Debug};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often the observer hears of a download that gets nothing.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Called when a download begins, goes on and ends. Several may be under way.
 pub type Observer = Arc<dyn Fn(&Download) + Send + Sync>;
@@ -23,15 +28,26 @@ pub struct Download {
 }
 
 impl Download {
-    pub(super) fn begin(observer: Option<Observer>, label: &str, total: Option<u64>) -> Self {
+    pub(super) fn begin(observer: Option<Observer>, label: &str) -> Self {
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
         Self {
             id: LAST_ID.fetch_add(1, Ordering::Relaxed),
             label: label.to_owned(),
             received: 0,
-            total,
+            total: None,
             ended: false,
             observer,
+        }
+    }
+
+    /// Waits, and tells from time to time that it goes on: also silence takes its time.
+    pub(super) async fn watch<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            match tokio::time::timeout(TICK, work.as_mut()).await {
+                Ok(result) => return result,
+                Err(_) => self.tell(),
+            }
         }
     }
 

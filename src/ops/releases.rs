@@ -43,10 +43,8 @@ impl Release {
         let provider = session.config.provider(provider_type, &reference.name)?;
         session.warn_if_deprecated(&provider);
         let repository = ProviderRepository::of(&provider, settings)?;
-        let version = match reference.version {
-            Some(version) => version,
-            None => repository.default_version().await?,
-        };
+        let asked = reference.version.as_deref();
+        let version = repository.resolve_version(asked).await?;
         let file = repository
             .fetch(&version, repository.components_file())
             .await?;

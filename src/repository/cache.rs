@@ -21,6 +21,7 @@ struct Answers {
     texts: OnceMap<Arc<str>>,
     token_refused: AtomicBool,
     gitlab_token_refused: AtomicBool,
+    go_proxy_failed: AtomicBool,
 }
 
 impl Cache {
@@ -42,6 +43,11 @@ impl Cache {
     /// Tells whether GitLab refuses a token for the first time, so that a user reads it once.
     pub(super) fn is_first_refusal_of_gitlab(&self) -> bool {
         !self.0.gitlab_token_refused.swap(true, Ordering::Relaxed)
+    }
+
+    /// Tells whether a Go module proxy fails for the first time, so that a user reads it once.
+    pub(super) fn is_first_failure_of_go_proxy(&self) -> bool {
+        !self.0.go_proxy_failed.swap(true, Ordering::Relaxed)
     }
 
     /// Tells whether a token is refused for the first time, so that a user reads it once.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{fetcher, folder, gitlab};
 use crate::error::{Explain, suggest};
 use crate::http;
+use crate::model::Version;
 
 /// How many names an error lists at most.
 const LISTED: usize = 10;
@@ -96,6 +97,11 @@ impl Explain for Error {
     fn hints(&self) -> Vec<String> {
         match self {
             Self::InvalidUrl { hint, .. } => vec![hint.clone()],
+            Self::Fetch { source, .. } if source.is_not_found() => {
+                let mut hints = source.hints();
+                hints.splice(0..0, missing_v_hint(&source.to_string()));
+                hints
+            }
             Self::Versions { source, .. }
             | Self::Latest { source, .. }
             | Self::Fetch { source, .. }
@@ -241,6 +247,12 @@ pub enum Reason {
     /// A page of GitHub that is neither a file nor an asset.
     #[error("unknown github URL: `{0}`")]
     UnknownGitHubUrl(String),
+    /// HTML where a server has files or an API.
+    #[error("`{url}` is answered with a web page")]
+    Page {
+        /// The URL.
+        url: String,
+    },
     /// A scheme that nothing can be read from.
     #[error("there is no way to read from `{0}:` URLs")]
     Scheme(String),
@@ -293,6 +305,7 @@ impl From<fetcher::Error> for Reason {
         match error {
             fetcher::Error::Http(error) => Self::Http(error),
             fetcher::Error::Offline { url } => Self::Offline { url },
+            fetcher::Error::WebPage { url } => Self::Page { url },
         }
     }
 }
@@ -360,6 +373,9 @@ impl Reason {
                 "otherwise use the address of the raw file".into(),
             ],
             Self::WebPage { host: None, .. } => vec!["use the address of the raw file".into()],
+            Self::Page { .. } | Self::Answer { .. } => vec![
+                "something between answers for the server, such as the login of a proxy or gateway: open the address in a browser".into(),
+            ],
             Self::UnknownGitHubUrl(_) => vec![
                 "a file is `https://github.com/{owner}/{repository}/blob/{branch, tag or commit}/{path}`, \
                  an asset `https://github.com/{owner}/{repository}/releases/download/{tag}/{file}`"
@@ -436,7 +452,7 @@ fn rate_limit_hints(url: &str, authorized: bool) -> Vec<String> {
         (Some(_), true) => "wait, or use another token".into(),
     };
     let mut hints = vec![token];
-    if url.contains("/releases") && enterprise_host(url).is_none() {
+    if url.ends_with("/releases") && enterprise_host(url).is_none() {
         hints.push(
             "a version that is named, as in `aws:v2.9.0`, is downloaded without a request that counts"
                 .into(),
@@ -476,6 +492,15 @@ fn missing_file_hints(file: &str, available: &[String]) -> Vec<String> {
     let mut hints = did_you_mean(file, available);
     hints.push(format!("the release has {}", list_of(&names, count)));
     hints
+}
+
+/// Most tags begin with a `v`, which is easily left out; the message about what is missing has the version in it.
+fn missing_v_hint(message: &str) -> Option<String> {
+    let parts = message.split(['/', ' ', '"', '`']);
+    let mut versions =
+        parts.filter(|part| !part.starts_with('v') && part.parse::<Version>().is_ok());
+    let version = versions.next()?;
+    Some(format!("did you mean `v{version}`?"))
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> Vec<String> {

@@ -41,6 +41,12 @@ pub enum Error {
         /// The URL.
         url: String,
     },
+    /// The answer is a page for people, be it of a login or of something between; such are not kept.
+    #[error("`{url}` is a web page")]
+    WebPage {
+        /// The URL.
+        url: String,
+    },
 }
 
 impl Error {
@@ -48,7 +54,7 @@ impl Error {
     pub fn http(&self) -> Option<&http::Error> {
         match self {
             Self::Http(error) => Some(error),
-            Self::Offline { .. } => None,
+            Self::Offline { .. } | Self::WebPage { .. } => None,
         }
     }
 
@@ -83,7 +89,7 @@ impl Fetcher {
         }
         self.ensure_online(request.url())?;
         let url = request.url();
-        let body = self.http.get(request).await?.body;
+        let body = self.get(request).await?.body;
         self.store_file(url, &body).await;
         Ok(body)
     }
@@ -118,7 +124,7 @@ impl Fetcher {
             return Ok(entry.into());
         }
         let etag = stored.as_ref().and_then(|entry| entry.etag.as_deref());
-        let response = self.http.get(request.if_none_match(etag)).await?;
+        let response = self.get(request.if_none_match(etag)).await?;
         if let Some(entry) = stored
             && response.is_not_modified()
         {
@@ -135,7 +141,16 @@ impl Fetcher {
     /// It cannot be fetched, or no request may be made.
     pub async fn fetch(&self, request: Get<'_>) -> Result<Answer, Error> {
         self.ensure_online(request.url())?;
-        Ok(Entry::from(self.http.get(request).await?).into())
+        Ok(Entry::from(self.get(request).await?).into())
+    }
+
+    async fn get(&self, request: Get<'_>) -> Result<Response, Error> {
+        let url = request.url();
+        let response = self.http.get(request).await?;
+        match response.is_web_page() {
+            true => Err(Error::WebPage { url: shown(url) }),
+            false => Ok(response),
+        }
     }
 
     fn ensure_online(&self, url: &str) -> Result<(), Error> {

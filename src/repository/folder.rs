@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::fetcher;
 use super::{Error, File, LATEST, Reason, Release, Settings, tag_of, unescaped_segments};
-use crate::http::{self, Get, Url, display_url};
+use crate::http::{self, Get, Url, display_url, limit};
 use crate::model::Version;
 
 /// The file that lists the versions.
@@ -42,6 +42,9 @@ pub enum Refusal {
     /// The server wants to know who asks.
     #[error("the server asks for credentials")]
     Closed(#[source] http::Error),
+    /// The server gives nothing, whoever asks.
+    #[error("the server does not give it out")]
+    Forbidden(#[source] http::Error),
     /// The server answers with a page, be it of its own or of a login.
     #[error("`{url}` is a web page, not a file of a release")]
     WebPage {
@@ -75,6 +78,10 @@ impl Refusal {
             Self::Missing { folder, .. } => vec![format!(
                 "files are read from `{folder}/{{version}}/{{file}}`; is the version published there?"
             )],
+            Self::Forbidden(_) => vec![
+                "folders on the web are read without credentials; a storage service answers so too when there is no such file: is it published?"
+                    .into(),
+            ],
             Self::Closed(_) | Self::WebPage { .. } => vec![
                 "folders on the web are read without credentials; for GitHub Enterprise or GitLab set `repositoryType: github` or `repositoryType: gitlab` beside `url`"
                     .into(),
@@ -150,9 +157,6 @@ impl HttpFolder {
             Err(error) if error.is_not_found() => return Err(Refusal::NoList { url }.into()),
             answer => answer.map_err(reason)?,
         };
-        if is_web_page(&answer.content_type) {
-            return Err(Refusal::WebPage { url }.into());
-        }
         let list = File::from_bytes(answer.body, url.clone())?;
         match parse_versions(&list.text) {
             Ok(releases) => Ok(releases.into()),
@@ -180,24 +184,14 @@ impl HttpFolder {
     }
 
     async fn fetch(&self, settings: &Settings, url: &str, file: &str) -> Result<Arc<str>, Reason> {
-        let fetcher = &settings.fetcher;
-        if let Some(body) = fetcher.stored_file(url).await {
-            return Ok(File::from_bytes(body, url.to_owned())?.text.into());
-        }
-        let answer = match fetcher.fetch(Get::new(url).label(file)).await {
+        let body = match settings.fetcher.file(Get::new(url).label(file)).await {
             Err(error) if error.is_not_found() => {
                 let (url, folder) = (url.to_owned(), self.location());
                 return Err(Refusal::Missing { url, folder }.into());
             }
             answer => answer.map_err(reason)?,
         };
-        // A login or a page about what is missing comes with success as well; it is nothing to keep.
-        if is_web_page(&answer.content_type) {
-            let url = url.to_owned();
-            return Err(Refusal::WebPage { url }.into());
-        }
-        fetcher.store_file(url, &answer.body).await;
-        Ok(File::from_bytes(answer.body, url.to_owned())?.text.into())
+        Ok(File::from_bytes(body, url.to_owned())?.text.into())
     }
 
     fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> String {
@@ -209,17 +203,16 @@ impl HttpFolder {
     }
 }
 
-fn is_web_page(content_type: &str) -> bool {
-    content_type.to_ascii_lowercase().starts_with("text/html")
-}
-
 fn reason(error: fetcher::Error) -> Reason {
     let error = match error {
         fetcher::Error::Http(error) => error,
+        fetcher::Error::WebPage { url } => return Refusal::WebPage { url }.into(),
         other => return other.into(),
     };
-    match error.status().map(|status| status.code) {
-        Some(401 | 403) => Refusal::Closed(error).into(),
+    match error.status() {
+        Some(status) if limit::end_of(status).is_some() => Reason::Http(error),
+        Some(status) if status.code == 401 => Refusal::Closed(error).into(),
+        Some(status) if status.code == 403 => Refusal::Forbidden(error).into(),
         _ => Reason::Http(error),
     }
 }

@@ -168,7 +168,7 @@ impl GitHub {
             return None;
         }
         let module = format!("{}/{}", self.server.host(), self.slug());
-        proxy.releases(&settings.fetcher, &module).await
+        proxy.releases(settings, &module).await
     }
 
     /// Reads a file of a release.
@@ -258,7 +258,9 @@ impl GitHub {
             return Asset::Unknown;
         }
         match self.find_release(settings, tag).await {
-            Ok(Some(release)) => release.without(file),
+            Ok(Some(release)) if !release.uploaded().any(|asset| asset.name == file) => {
+                release.without(file)
+            }
             _ => Asset::Unknown,
         }
     }

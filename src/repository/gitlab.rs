@@ -6,13 +6,14 @@
 //! API: <https://docs.gitlab.com/api/packages/>, <https://docs.gitlab.com/user/packages/generic_packages/>.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::Deserialize;
 
 use super::fetcher::{self, Answer};
 use super::server::decode;
 use super::{Error, File, Reason, Release, Settings, tag_of, unescaped_segments};
-use crate::http::{self, Get, Url, display_url};
+use crate::http::{self, Get, Url, display_url, limit};
 use crate::ui::Ui;
 
 /// Most packages on one page of the API.
@@ -39,9 +40,24 @@ pub enum Refusal {
     /// Nobody is answered without a token.
     #[error("GitLab asks for a token: unauthorized access, please check your credentials")]
     NoToken(#[source] http::Error),
-    /// The token is good, but not for this.
+    /// The token is good, but not for this; or it needs one.
     #[error("GitLab does not allow it")]
-    Forbidden(#[source] http::Error),
+    Forbidden {
+        /// Whether a token was sent.
+        authorized: bool,
+        /// The refusal.
+        source: http::Error,
+    },
+    /// There were too many requests.
+    #[error("GitLab takes no more requests{until}")]
+    RateLimit {
+        /// When requests are possible again, as for [`Reason::RateLimit`].
+        until: String,
+        /// Whether a token was sent.
+        authorized: bool,
+        /// The refusal.
+        source: http::Error,
+    },
     /// There is no such thing, or GitLab hides it.
     #[error("`{url}` does not exist")]
     Missing {
@@ -67,7 +83,17 @@ impl Refusal {
             Self::NoToken(_) => {
                 "set `GITLAB_ACCESS_TOKEN` (in the configuration file: `gitlab-access-token`) to a token with the scope `read_api`".into()
             }
-            Self::Forbidden(_) => {
+            Self::Forbidden { authorized: false, .. } => {
+                "if the project is private, set `GITLAB_ACCESS_TOKEN` to a token with the scope `read_api`; otherwise a proxy or firewall may forbid it"
+                    .into()
+            }
+            Self::RateLimit { authorized: false, .. } => {
+                "set `GITLAB_ACCESS_TOKEN`: GitLab takes more requests of users whom it knows".into()
+            }
+            Self::RateLimit { authorized: true, .. } => {
+                "the requests of the token in `GITLAB_ACCESS_TOKEN` are used up: wait, or use another token".into()
+            }
+            Self::Forbidden { authorized: true, .. } => {
                 "the token in `GITLAB_ACCESS_TOKEN` needs the scope `read_api`, and its owner the role Reporter in the project".into()
             }
             Self::Missing { project, authorized: true, .. } => format!(
@@ -265,9 +291,22 @@ impl GitLab {
             fetcher::Error::Http(error) => error,
             other => return other.into(),
         };
+        if let Some(end) = error.status().and_then(limit::end_of) {
+            let until = limit::describe(end, SystemTime::now());
+            return Refusal::RateLimit {
+                until,
+                authorized,
+                source: error,
+            }
+            .into();
+        }
         match status_of(&error) {
             Some(401) => Refusal::NoToken(error).into(),
-            Some(403) => Refusal::Forbidden(error).into(),
+            Some(403) => Refusal::Forbidden {
+                authorized,
+                source: error,
+            }
+            .into(),
             Some(404) => Refusal::Missing {
                 url: url.split('?').next().unwrap_or(url).to_owned(),
                 project: self.project_name(),

@@ -5,9 +5,10 @@
 
 use std::fmt::{self, Debug};
 
-use super::Release;
 use super::fetcher::{self, Fetcher};
+use super::{Release, Settings};
 use crate::http::{Get, Url, display_url};
+use crate::ui::Ui;
 
 /// What Go adds to a tag of major version 2 or later whose module says nothing of it.
 const INCOMPATIBLE: &str = "+incompatible";
@@ -57,13 +58,18 @@ impl GoProxy {
     }
 
     /// Returns the tags of a repository that are semantic versions, in no order; `None` when no proxy has any.
-    pub(super) async fn releases(&self, fetcher: &Fetcher, module: &str) -> Option<Vec<Release>> {
+    pub(super) async fn releases(&self, settings: &Settings, module: &str) -> Option<Vec<Release>> {
         for proxy in &self.0 {
-            match proxy.list(fetcher, module).await {
+            match proxy.list(&settings.fetcher, module).await {
                 Ok(releases) if !releases.is_empty() => return Some(releases),
                 Ok(_) => tracing::debug!(proxy = display_url(&proxy.url), module, "no versions"),
                 Err(error) => {
                     tracing::info!(proxy = display_url(&proxy.url), %error, "a Go module proxy does not tell versions");
+                    if error.http().is_some() && settings.cache.is_first_failure_of_go_proxy() {
+                        Ui.warn(format!(
+                            "a Go module proxy of `GOPROXY` fails, going on without it: {error}"
+                        ));
+                    }
                     if !proxy.any_error {
                         return None;
                     }

@@ -27,7 +27,6 @@ mod gitlab;
 pub mod goproxy;
 mod kind;
 mod latest;
-mod limit;
 mod local;
 mod metadata;
 mod server;
@@ -245,9 +244,25 @@ impl ProviderRepository {
     /// # Errors
     /// `latest` leads to no release.
     pub async fn default_version(&self) -> Result<String, Error> {
-        if let Some(version) = self.pinned_version() {
-            return Ok(version.to_owned());
+        match self.pinned_version() {
+            Some(version) => Ok(version.to_owned()),
+            None => self.latest_version().await,
         }
+    }
+
+    /// Returns the version that a user asks for; `latest` is looked up, also where the URL names a version.
+    ///
+    /// # Errors
+    /// As [`ProviderRepository::default_version`].
+    pub async fn resolve_version(&self, asked: Option<&str>) -> Result<String, Error> {
+        match asked {
+            None => self.default_version().await,
+            Some(LATEST) => self.latest_version().await,
+            Some(version) => Ok(version.to_owned()),
+        }
+    }
+
+    async fn latest_version(&self) -> Result<String, Error> {
         let resolve = async || {
             let latest = latest::resolve(self).await?;
             self.warn_of(&latest);

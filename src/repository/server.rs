@@ -6,8 +6,8 @@
 use std::time::SystemTime;
 
 use super::fetcher::{self, Answer};
-use super::{Reason, Settings, limit};
-use crate::http::{self, Get, Url};
+use super::{Reason, Settings};
+use crate::http::{self, Get, Url, limit};
 use crate::model::Secret;
 use crate::ui::Ui;
 
@@ -180,7 +180,7 @@ fn reason(error: fetcher::Error, url: &str, authorized: bool) -> Reason {
 /// Reads an answer of the API.
 pub(super) fn decode<T: serde::de::DeserializeOwned>(url: &str, body: &[u8]) -> Result<T, Reason> {
     serde_json::from_slice(body).map_err(|source| Reason::Answer {
-        url: url.to_owned(),
+        url: url.split('?').next().unwrap_or(url).to_owned(),
         source,
     })
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use percent_encoding::percent_decode_str;
 
 use super::contents::Link;
+use super::fetcher;
 use super::github::GitHub;
 use super::server::Server;
 use super::{Error, File, Reason, Settings, disk};
@@ -237,15 +238,10 @@ async fn similar(path: &Path) -> Option<PathBuf> {
 }
 
 async fn fetch_url(url: &Url, settings: &Settings) -> Result<File, Reason> {
-    let response = settings.fetcher.listing(Get::new(url.as_str())).await?;
-    let origin = display_url(url);
-    if response.content_type.starts_with("text/html") {
-        return Err(Reason::WebPage {
-            url: origin,
-            host: None,
-        });
+    match settings.fetcher.listing(Get::new(url.as_str())).await {
+        Err(fetcher::Error::WebPage { url }) => Err(Reason::WebPage { url, host: None }),
+        answer => File::from_bytes(answer?.body, display_url(url)),
     }
-    File::from_bytes(response.body, origin)
 }
 
 /// The raw address costs no request of the API's; the API has what is private, and knows a folder.

@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressStyle};
 
-use super::{bar, write_line};
+use super::{bar, line, write_line};
 
 /// Nothing is shown of downloads that are faster.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -81,21 +81,26 @@ fn show_bar(all: &BTreeMap<u64, Active>) {
         }
         return;
     };
-    let bar = slot.get_or_insert_with(|| {
-        let style = ProgressStyle::with_template("{msg} [{bar:30}] {bytes} of {total_bytes}");
-        ProgressBar::new(0).with_style(style.expect("the template is valid"))
-    });
+    let received = slow.iter().map(|active| active.received).sum();
+    let total: Option<u64> = slow.iter().map(|active| active.total).sum();
+    let bar = slot.get_or_insert_with(|| line::show().with_style(style(false)));
     bar.set_message(match others.len() {
         0 => format!("Downloading {}", first.label),
         more => format!("Downloading {} and {more} more", first.label),
     });
-    let received = slow.iter().map(|active| active.received).sum();
-    let total = slow
-        .iter()
-        .map(|active| active.total.unwrap_or(active.received))
-        .sum();
-    bar.set_length(total);
+    bar.set_length(total.unwrap_or(received));
     bar.set_position(received);
+    bar.set_style(style(total.is_some()));
+}
+
+/// A bar only where it is known how much is to come, as it is not of a compressed answer, or before there is any.
+fn style(is_known: bool) -> ProgressStyle {
+    let template = match is_known {
+        true => "{wide_msg} [{bar:10}] {bytes}/{total_bytes}",
+        false => "{wide_msg} {bytes}",
+    };
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
+    style.progress_chars("=> ")
 }
 
 /// Returns the lines of downloads that have become slow.

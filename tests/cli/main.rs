@@ -7,6 +7,7 @@ mod completion;
 mod config_repositories;
 mod config_view;
 mod differences;
+mod downloads;
 mod environment;
 mod flags;
 mod from;

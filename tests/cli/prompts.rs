@@ -12,7 +12,7 @@ use crate::environment::TestEnvironment;
 
 /// How long a step may take on a machine that is busy with other things.
 const PATIENCE_MS: u64 = 60_000;
-const CTRL_C: &str = "\u{3}";
+pub const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 const CTRL_U: &str = "\u{15}";
 const ESCAPE: &str = "\u{1b}";
@@ -23,23 +23,28 @@ const TEMPLATE: &str =
 const LINE: &str = "generate yaml --from template.yaml";
 
 /// A command at a terminal; its standard output is a file.
-struct Terminal {
+pub struct Terminal {
     session: PtySession,
-    environment: TestEnvironment,
+    pub environment: TestEnvironment,
     /// All that was shown.
     shown: String,
 }
 
 impl Terminal {
-    /// Runs a line of arguments, which may have redirections.
+    /// Runs a line of arguments, which may have redirections, where there are templates.
     fn run(line: &str, variables: &[(&str, &str)]) -> Self {
         let environment = TestEnvironment::new();
         environment.write("template.yaml", TEMPLATE);
         environment.write("spellings.yaml", "a: ${region}\nb: ${REGION}\nc: ${SIZE}\n");
+        Self::run_in(environment, line, variables)
+    }
+
+    /// Runs a line of arguments, which may have redirections, in an environment.
+    pub fn run_in(environment: TestEnvironment, line: &str, variables: &[(&str, &str)]) -> Self {
         let binary = env!("CARGO_BIN_EXE_capictl");
-        // The inner shell becomes the command, so that its number is the command's.
+        // The inner shell becomes the command, so that its number is the command's; the outer one outlives a Ctrl-C.
         let script = format!(
-            "stty echo; stty -g >before; sh -c 'echo \"pid:$$:\"; exec {binary} {line} >out.yaml'; \
+            "trap : INT; stty echo cols 80 rows 24; stty -g >before; sh -c 'echo \"pid:$$:\"; exec {binary} {line} >out.yaml'; \
              echo \"status:$?:\"; stty -g >after; echo the''end"
         );
         let mut command = Command::new("/bin/sh");
@@ -59,20 +64,26 @@ impl Terminal {
         }
     }
 
-    fn expect(&mut self, text: &str) {
+    pub fn expect(&mut self, text: &str) {
         match self.session.exp_string(text) {
             Ok(before) => self.shown += &format!("{before}{text}"),
             Err(error) => panic!("{text}: {error}\nbefore: {}", self.shown),
         }
     }
 
-    fn send(&mut self, keys: &str) {
+    pub fn send(&mut self, keys: &str) {
         self.session.send(keys).unwrap();
         self.session.flush().unwrap();
     }
 
     /// Waits for the end; returns the status, standard output, and what was shown. The terminal must be in order.
-    fn finish(mut self) -> (i32, String, String) {
+    fn finish(self) -> (i32, String, String) {
+        let (status, written, shown, _) = self.finish_in();
+        (status, written, shown)
+    }
+
+    /// As [`Terminal::finish`], with the environment.
+    pub fn finish_in(mut self) -> (i32, String, String, TestEnvironment) {
         self.expect("theend");
         let (before, after) = self
             .shown
@@ -87,7 +98,8 @@ impl Terminal {
             "the cursor is hidden: {before:?}"
         );
         let shown = before.replace("\u{1b}[?25h", "");
-        (status.parse().unwrap(), read("out.yaml"), shown)
+        let status = status.parse().unwrap();
+        (status, read("out.yaml"), shown, self.environment)
     }
 }
 

@@ -196,3 +196,106 @@ fn versions_come_from_a_go_module_proxy_only_where_one_is_set() {
     assert_eq!(asked(&environment), (true, false));
     assert_eq!(github.refused_hosts(), [""; 0]);
 }
+
+/// `type` is what the provider is, not where.
+#[test]
+fn the_type_of_a_server_has_a_name_of_its_own() {
+    let environment = TestEnvironment::new();
+    let url = "https://ghe.acme.example/acme/example/releases/latest/components.yaml";
+    environment.write(
+        CONFIG,
+        &format!("providers:\n- {{name: example, type: github, url: '{url}'}}\n"),
+    );
+    insta::assert_snapshot!(environment.run("config repositories"), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: `providers` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` is not valid: entry 1: error validating configuration for the github with name example: `type` must be one of CoreProvider, BootstrapProvider, ControlPlaneProvider, InfrastructureProvider, IPAMProvider, RuntimeExtensionProvider, AddonProvider; what kind of server it is at is told by `repositoryType: github`
+    hint: please fix the providers value in clusterctl configuration file
+    ");
+}
+
+#[test]
+fn settings_that_are_no_text_are_named() {
+    let environment = TestEnvironment::new();
+    let config = "github-token: [s3cret]\noverridesFolder: {a: b}\ngh-host:\nAWS_REGION: [a]\n";
+    environment.write(CONFIG, config);
+    insta::assert_snapshot!(environment.run("config repositories docker -o yaml").stderr, @r#"
+     WARN capictl::config: `github-token` in the configuration file is not used: it must be a text file="[FOLDER]/home/.config/cluster-api/clusterctl.yaml"
+     WARN capictl::config: `overridesFolder` in the configuration file is not used: it must be a text file="[FOLDER]/home/.config/cluster-api/clusterctl.yaml"
+    "#);
+}
+
+#[test]
+fn latest_may_be_asked_for_by_name_where_the_address_has_a_version() {
+    let github = GitHub::start();
+    github.add_release("acme/example", "v1.2.3", &FILES);
+    github.add_release("acme/example", "v1.2.4", &FILES);
+    let environment = led_to(&github);
+    let url = "url: https://github.com/acme/example/releases/v1.2.3/components.yaml";
+    configure(&environment, url);
+    for (name, version) in [("example", "v1.2.3"), ("example:latest", "v1.2.4")] {
+        let run = environment.run(&format!("generate provider -i {name} --describe"));
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run}");
+        assert!(run.stdout.contains(version), "{run}");
+    }
+}
+
+#[test]
+fn a_version_that_lacks_its_v_is_told_of() {
+    let github = GitHub::start();
+    github.add_release("acme/example", "v1.2.3", &FILES);
+    let environment = led_to(&github);
+    for url in [
+        "https://github.com/acme/example/releases/latest/components.yaml",
+        "https://web.example/infrastructure-example/latest/components.yaml",
+        "https://gitlab.acme.example/api/v4/projects/a%2Fb/packages/generic/example/latest/components.yaml",
+    ] {
+        configure(&environment, &format!("url: '{url}'"));
+        let run = environment.run("generate provider -i example:1.2.3 --describe");
+        assert_eq!(run.status, 1, "{run}");
+        assert!(run.stderr.contains("hint: did you mean `v1.2.3`?"), "{run}");
+    }
+}
+
+/// A CA of one's own is named by a flag as well as by the library's variable.
+#[test]
+fn a_ca_may_be_named_by_a_flag() {
+    let github = GitHub::start();
+    github.add_release("acme/example", "v1.2.3", &FILES);
+    let environment = TestEnvironment::new().with("HTTPS_PROXY", github.proxy_url());
+    configure(
+        &environment,
+        "url: https://github.com/acme/example/releases/latest/components.yaml",
+    );
+    let run = environment.run(LINE);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(
+        run.stderr.contains("by `--ca-file` or `SSL_CERT_FILE`"),
+        "{run}"
+    );
+    let run = environment.run(&format!("{LINE} --ca-file {}", github.ca_file().display()));
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{run}");
+}
+
+/// Nothing but the exceptions keeps this request from the proxy, which would refuse it.
+#[test]
+fn exceptions_go_around_the_proxy() {
+    let files = Files::start();
+    for (name, text) in FILES {
+        files.add(&format!("/infrastructure-example/v1.2.3/{name}"), text);
+    }
+    let proxy = GitHub::start();
+    let url = format!(
+        "url: '{}/infrastructure-example/v1.2.3/components.yaml'",
+        files.url()
+    );
+    for (exceptions, status) in [("127.0.0.1", 0), ("127.0.0.0/8", 0), ("other.example", 1)] {
+        let environment = TestEnvironment::new()
+            .with("HTTP_PROXY", proxy.proxy_url())
+            .with("NO_PROXY", exceptions);
+        configure(&environment, &url);
+        let run = environment.run(LINE);
+        assert_eq!(run.status, status, "{exceptions}: {run}");
+    }
+}

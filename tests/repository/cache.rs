@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::servers::{COMPONENTS_FILE, Server};
 use super::support::github::{Failure, GitHub};
 use super::support::random::Random;
 use super::*;
@@ -135,28 +136,80 @@ async fn a_file_that_has_changed_meanwhile_is_fetched_as_a_whole() {
 async fn one_faulty_answer_in_five_never_makes_a_wrong_file() {
     let (mut right, mut refused) = (0, 0);
     let mut random = Random::for_test("faulty answers");
-    for _ in 0..count(40, 200) {
-        let github = published();
+    for (round, server) in Server::ALL.into_iter().cycle().enumerate() {
+        if round == count(40, 200) {
+            break;
+        }
+        let stand_in = GitHub::start();
+        for version in VERSIONS {
+            server.publish(&stand_in, version, &components(version));
+        }
+        server.list(&stand_in, &VERSIONS);
+        stand_in.fail_at_random(Random::from_seed(random.below(usize::MAX) as u64), 20);
+        let wanted = [VERSIONS[random.below(VERSIONS.len())], "latest"][random.below(2)];
         let folder = tempfile::tempdir().unwrap();
-        let version = VERSIONS[random.below(VERSIONS.len())];
-        github.fail_at_random(Random::from_seed(random.below(usize::MAX) as u64), 20);
         for _ in 0..3 {
-            match read(&cached(&github, folder.path(), false), version).await {
-                Ok(text) => {
-                    assert_eq!(text, components(version));
+            match read_from(server, wanted, cached(&stand_in, folder.path(), false)).await {
+                Ok((version, text)) => {
+                    assert!(
+                        wanted == "latest" || wanted == version,
+                        "{server:?} {version}"
+                    );
+                    assert_eq!(text, components(&version), "{server:?}");
                     right += 1;
                 }
                 Err(error) => {
-                    assert!(error.contains("github"), "{error}");
+                    assert!(error.contains("`https://"), "{server:?}: {error}");
+                    assert!(error.contains("hint: "), "{server:?}: {error}");
                     refused += 1;
                 }
             }
         }
-        let offline = read(&cached(&github, folder.path(), true), version).await;
-        assert!(offline.is_err() || offline == Ok(components(version)));
+        for version in VERSIONS {
+            let read = read_from(server, version, cached(&stand_in, folder.path(), true)).await;
+            assert!(read.is_err() || read == Ok((version.into(), components(version))));
+        }
     }
     println!("{right} right, {refused} refused");
     assert!(right > refused);
+}
+
+/// Returns the version and the file.
+async fn read_from(
+    server: Server,
+    version: &str,
+    settings: Settings,
+) -> Result<(String, String), String> {
+    let repository = server.open(version, settings);
+    let version = repository.default_version().await;
+    let version = version.map_err(|error| explain(&error))?;
+    let file = repository.fetch(&version, COMPONENTS_FILE).await;
+    let text = file.map_err(|error| explain(&error))?.text;
+    Ok((version, text))
+}
+
+/// A login or a notice in place of a file is no file, and is not kept as one.
+#[tokio::test]
+async fn a_page_is_never_kept_for_a_file() {
+    for server in Server::ALL {
+        let stand_in = GitHub::start();
+        server.publish(&stand_in, "v1.0.0", "the file");
+        stand_in.add_file("acme/demo", "main", "other", "");
+        let login = "https://files.example/acme/demo/blob/login";
+        stand_in.fail(COMPONENTS_FILE, Failure::RedirectTo(login.into()), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let read = async || {
+            let settings = cached(&stand_in, folder.path(), false);
+            read_from(server, "v1.0.0", settings).await
+        };
+        let error = read().await.unwrap_err();
+        assert!(error.contains("web page"), "{server:?}: {error}");
+        assert_eq!(
+            read().await,
+            Ok(("v1.0.0".into(), "the file".into())),
+            "{server:?}"
+        );
+    }
 }
 
 /// Two processes at a time share a cache and are killed whenever it is.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::random::Random;
 
@@ -70,6 +70,10 @@ pub enum Failure {
     Cut,
     /// So, and the next answer is that of a file that has changed meanwhile.
     CutAndChanged,
+    /// There is no answer at all.
+    Silence,
+    /// The connection is silent in the middle of the body, until [`GitHub::let_go`].
+    Hold,
 }
 
 #[derive(Default)]
@@ -77,8 +81,8 @@ struct State {
     repositories: BTreeMap<String, Repository>,
     /// Those of GitLab, by `group/name`.
     projects: BTreeMap<String, gitlab::Project>,
-    /// Texts at `go.example`, by path.
-    lists: BTreeMap<String, String>,
+    /// Texts at `go.example` and `web.example`, by host and path.
+    texts: BTreeMap<String, String>,
     /// New names of repositories by their old ones.
     renamed: BTreeMap<String, String>,
     tokens: BTreeSet<String>,
@@ -89,6 +93,10 @@ struct State {
     chaos: Option<(Random, usize)>,
     /// Goes into the ETags of files.
     edition: u64,
+    /// Tells answers that are held to go on.
+    gate: watch::Sender<bool>,
+    /// What the proxy answers to whoever wants to get anywhere.
+    proxy_refusal: Option<u16>,
 }
 
 #[derive(Default)]
@@ -314,8 +322,13 @@ impl GitHub {
 
     /// Adds a text at `https://go.example{path}`.
     pub fn add_list(&self, path: &str, text: &str) {
-        let lists = &mut self.state().lists;
-        lists.insert(path.to_owned(), text.to_owned());
+        self.add_text(&format!("go.example{path}"), text);
+    }
+
+    /// Adds a text at `https://{place}`, at the host `go.example` or `web.example`.
+    pub fn add_text(&self, place: &str, text: &str) {
+        let texts = &mut self.state().texts;
+        texts.insert(place.to_owned(), text.to_owned());
     }
 
     /// Accepts a token; others are bad credentials.
@@ -327,6 +340,21 @@ impl GitHub {
     pub fn fail(&self, url_part: &str, failure: Failure, times: usize) {
         let failure = (url_part.to_owned(), failure, times);
         self.state().failures.push(failure);
+    }
+
+    /// Lets no more requests fail.
+    pub fn recover(&self) {
+        self.state().failures.clear();
+    }
+
+    /// Lets go on what [`Failure::Hold`] holds.
+    pub fn let_go(&self) {
+        self.state().gate.send_replace(true);
+    }
+
+    /// Lets the proxy refuse all connections with a status.
+    pub fn refuse_connections(&self, status: u16) {
+        self.state().proxy_refusal = Some(status);
     }
 
     /// Lets so many of a hundred requests fail, each in a way of its own.
@@ -345,7 +373,7 @@ impl GitHub {
         requests.iter().map(Request::url).collect()
     }
 
-    /// Returns the hosts that somebody wanted to reach and that are not GitHub's.
+    /// Returns the hosts that somebody wanted to reach and could not: those that are not GitHub's, or all.
     pub fn refused_hosts(&self) -> Vec<String> {
         self.state().refused_hosts.clone()
     }

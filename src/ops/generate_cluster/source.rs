@@ -141,7 +141,11 @@ async fn choose_provider(
         Some(ProviderReference {
             name,
             version: Some(version),
-        }) => Ok((name, version)),
+        }) => {
+            let repository = open(session, &find(session, &name)?)?;
+            let version = repository.resolve_version(Some(&version)).await?;
+            Ok((name, version))
+        }
         Some(ProviderReference {
             name,
             version: None,

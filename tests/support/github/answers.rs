@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request as HttpRequest;
 use axum::response::Response;
 use base64::Engine;
@@ -14,6 +14,7 @@ use http::header;
 use http_body_util::BodyExt as _;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::{Failure, Random, Release, Repository, Request, State};
 
@@ -29,6 +30,8 @@ pub fn router(state: Arc<Mutex<State>>) -> Router {
             match answer {
                 Answer::Whole(response) => response,
                 Answer::Cut(response) => cut(response).await,
+                Answer::Held(response, gate) => hold(response, gate).await,
+                Answer::Never => std::future::pending().await,
             }
         }
     })
@@ -37,6 +40,8 @@ pub fn router(state: Arc<Mutex<State>>) -> Router {
 enum Answer {
     Whole(Response),
     Cut(Response),
+    Held(Response, watch::Receiver<bool>),
+    Never,
 }
 
 fn answer(state: &mut State, request: &HttpRequest) -> Answer {
@@ -62,6 +67,8 @@ fn answer(state: &mut State, request: &HttpRequest) -> Answer {
             state.edition += 1;
             Answer::Cut(response)
         }
+        Some(Failure::Hold) => Answer::Held(succeed(state, &request), state.gate.subscribe()),
+        Some(Failure::Silence) => Answer::Never,
         Some(failure) => Answer::Whole(fail(&failure)),
         None => Answer::Whole(succeed(state, &request)),
     }
@@ -101,7 +108,9 @@ fn fail(failure: &Failure) -> Response {
             message(*code, "API rate limit exceeded for 192.0.2.1.")
         }
         Failure::RedirectTo(target) => redirect(target),
-        Failure::Cut | Failure::CutAndChanged => unreachable!("these need the real answer"),
+        Failure::Cut | Failure::CutAndChanged | Failure::Hold | Failure::Silence => {
+            unreachable!("these need the real answer, or have none")
+        }
     };
     let headers = response.headers_mut();
     match failure {
@@ -125,17 +134,34 @@ fn fail(failure: &Failure) -> Response {
 
 /// Announces the whole body, sends half of it, and drops the connection.
 async fn cut(response: Response) -> Response {
+    halve(response, |_| async {
+        // What is there is sent while nothing more is ready.
+        tokio::task::yield_now().await;
+        Err(std::io::Error::other("cut"))
+    })
+    .await
+}
+
+/// Sends half of the body, and the rest when the gate opens.
+async fn hold(response: Response, mut gate: watch::Receiver<bool>) -> Response {
+    halve(response, |rest| async move {
+        gate.wait_for(|is_open| *is_open).await.ok();
+        Ok(rest)
+    })
+    .await
+}
+
+/// Announces the whole body and sends half of it; what follows is made of the other half.
+async fn halve<F>(response: Response, then: impl FnOnce(Bytes) -> F) -> Response
+where
+    F: Future<Output = std::io::Result<Bytes>> + Send + 'static,
+{
     let (mut parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let length = body.len().max(1);
     parts.headers.insert(header::CONTENT_LENGTH, length.into());
-    let half = body.slice(..body.len() / 2);
-    let end = async {
-        // What is there is sent while nothing more is ready.
-        tokio::task::yield_now().await;
-        Err(std::io::Error::other("cut"))
-    };
-    let pieces = futures::stream::iter([Ok(half)]).chain(futures::stream::once(end));
+    let (first, rest) = (body.slice(..body.len() / 2), body.slice(body.len() / 2..));
+    let pieces = futures::stream::iter([Ok(first)]).chain(futures::stream::once(then(rest)));
     let body = Body::from_stream(pieces);
     Response::from_parts(parts, body)
 }
@@ -153,9 +179,10 @@ fn succeed(state: &State, request: &Request) -> Response {
         "ghe.acme.example" => enterprise(state, request, &segments, query),
         "files.example" => stranger(state, &segments),
         "gitlab.acme.example" => super::gitlab::answer(state, request, &segments, query),
-        "go.example" => {
-            let list = state.lists.get(path);
-            list.map(|text| respond(200, "text/plain", text.clone()))
+        "go.example" | "web.example" => {
+            let text = state.texts.get(&format!("{}{path}", request.host));
+            let id = format!("{path}-{}", state.edition);
+            text.map(|text| send(request, &id, "text/plain", text.as_bytes()))
         }
         "github.com" => page(state, &segments),
         "raw.githubusercontent.com" => raw(state, &segments),
@@ -251,7 +278,7 @@ fn raw(state: &State, segments: &[&str]) -> Option<Response> {
     Some(respond(200, "text/plain; charset=utf-8", bytes.to_vec()))
 }
 
-/// Sends a file, or the rest of it that is asked for.
+/// The storage of the files of releases.
 fn object(state: &State, request: &Request, segments: &[&str]) -> Option<Response> {
     let [_, id] = segments else { return None };
     let asset = state
@@ -260,7 +287,13 @@ fn object(state: &State, request: &Request, segments: &[&str]) -> Option<Respons
         .flat_map(|repository| &repository.releases)
         .flat_map(|release| &release.assets)
         .find(|asset| asset.id.to_string() == *id)?;
-    let (etag, bytes) = (format!("\"{}-{}\"", asset.id, state.edition), &asset.bytes);
+    let id = format!("{}-{}", asset.id, state.edition);
+    Some(send(request, &id, "application/octet-stream", &asset.bytes))
+}
+
+/// Sends a file that goes by an ETag, or the rest of it that is asked for.
+pub fn send(request: &Request, id: &str, media_type: &str, bytes: &[u8]) -> Response {
+    let etag = format!("\"{id}\"");
     let range = request.range.as_deref().and_then(|range| {
         let from = range.strip_prefix("bytes=")?.strip_suffix('-')?;
         from.parse().ok().filter(|from| *from < bytes.len())
@@ -268,18 +301,18 @@ fn object(state: &State, request: &Request, segments: &[&str]) -> Option<Respons
     let is_same = request.if_range.as_ref() == Some(&etag);
     let mut response = match range.filter(|_| is_same) {
         Some(from) => {
-            let mut part = respond(206, "application/octet-stream", bytes[from..].to_vec());
+            let mut part = respond(206, media_type, bytes[from..].to_vec());
             let place = format!("bytes {from}-{}/{}", bytes.len() - 1, bytes.len());
             let headers = part.headers_mut();
             headers.insert(header::CONTENT_RANGE, place.parse().unwrap());
             part
         }
-        None => respond(200, "application/octet-stream", bytes.clone()),
+        None => respond(200, media_type, bytes.to_vec()),
     };
     let headers = response.headers_mut();
     headers.insert(header::ETAG, etag.parse().unwrap());
     headers.insert(header::ACCEPT_RANGES, "bytes".parse().unwrap());
-    Some(response)
+    response
 }
 
 fn api(state: &State, request: &Request, segments: &[&str], query: &str) -> Option<Response> {

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::header;
 use serde_json::{Value, json};
 
-use super::answers::{json_answer, parameter, respond};
+use super::answers::{json_answer, parameter, respond, send};
 use super::{Request, State};
 
 /// A project with generic packages.
@@ -49,7 +49,8 @@ pub fn answer(
                 packages.find(|package| package.name == *name && package.version == *version);
             let mut files = package.into_iter().flat_map(|package| &package.files);
             let (_, bytes) = files.find(|(known, _)| known == file)?;
-            Some(respond(200, "application/octet-stream", bytes.clone()))
+            let id = format!("{version}-{file}-{}", state.edition);
+            Some(send(request, &id, "application/octet-stream", bytes))
         }
         _ => None,
     }

@@ -19,7 +19,7 @@ use tokio_rustls::server::TlsStream;
 use super::State;
 
 /// The hosts that are stood in for.
-const HOSTS: [&str; 8] = [
+const HOSTS: [&str; 9] = [
     "github.com",
     "api.github.com",
     "objects.githubusercontent.com",
@@ -30,6 +30,8 @@ const HOSTS: [&str; 8] = [
     "gitlab.acme.example",
     // A Go module proxy.
     "go.example",
+    // Folders on the web.
+    "web.example",
 ];
 
 /// A CA and the one certificate that it has signed.
@@ -137,6 +139,13 @@ async fn open_tunnel(mut stream: TcpStream, state: &Mutex<State>) -> Option<TcpS
         state.lock().unwrap().refused_hosts.push(host.to_owned());
         let refusal = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
         stream.write_all(refusal).await.ok()?;
+        return None;
+    }
+    let refusal = state.lock().unwrap().proxy_refusal;
+    if let Some(status) = refusal {
+        state.lock().unwrap().refused_hosts.push(host.to_owned());
+        let refusal = format!("HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n");
+        stream.write_all(refusal.as_bytes()).await.ok()?;
         return None;
     }
     let agreement = b"HTTP/1.1 200 Connection established\r\n\r\n";

@@ -1,21 +1,22 @@
-//! When GitHub's limit of requests ends.
+//! When a server's limit of requests ends.
 //!
-//! An answer of 403 or 429 with `x-ratelimit-remaining: 0` says so by `x-ratelimit-reset`; one to requests that came too
-//! fast (the secondary limit) by `Retry-After`. See
-//! <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>.
+//! GitHub's answer of 403 or 429 with `x-ratelimit-remaining: 0` says so by `x-ratelimit-reset`; one to requests that came
+//! too fast (the secondary limit) by `Retry-After`. GitLab has the same headers without the `x-`. See
+//! <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api> and
+//! <https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/>.
 
 use std::time::{Duration, SystemTime};
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::http::Status;
+use super::Status;
 
 const MINUTE: u64 = 60;
 const DAY: Duration = Duration::from_secs(24 * 60 * MINUTE);
 
 /// The end of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
     /// Requests are possible again at this time.
     At(SystemTime),
     /// The server does not say.
@@ -23,7 +24,7 @@ pub(super) enum End {
 }
 
 /// Returns when the limit ends that a request has met; `None` when that is not why it was refused.
-pub(super) fn end_of(status: &Status) -> Option<End> {
+pub fn end_of(status: &Status) -> Option<End> {
     if !matches!(status.code, 403 | 429) {
         return None;
     }
@@ -37,7 +38,7 @@ pub(super) fn end_of(status: &Status) -> Option<End> {
 }
 
 /// Returns the rest of a sentence: `, until 14:05 UTC, in 17 minutes`. A day is named where it is not the next.
-pub(super) fn describe(end: End, now: SystemTime) -> String {
+pub fn describe(end: End, now: SystemTime) -> String {
     let End::At(end) = end else {
         return String::new();
     };

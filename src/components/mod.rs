@@ -66,7 +66,7 @@ pub fn build(mut objects: Vec<Object>, options: &Options) -> Result<Components, 
     let images = images::list_images(&objects);
     let target_namespace = namespaces::choose_target_namespace(&objects, target_namespace)?;
     namespaces::ensure_namespace_object(&mut objects, &target_namespace);
-    set_target_namespace(&mut objects, &target_namespace)?;
+    namespaces::move_components(&mut objects, &target_namespace)?;
     for object in &mut objects {
         object.set_labels([(labels::CLUSTERCTL, ""), (labels::PROVIDER, label)]);
     }

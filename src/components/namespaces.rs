@@ -72,10 +72,26 @@ pub fn ensure_namespace_object(objects: &mut Vec<Object>, namespace: &str) {
 /// # Errors
 /// Objects have a form that cannot be adapted; all of them are named.
 pub fn set_target_namespace(objects: &mut [Object], namespace: &str) -> Result<(), Error> {
-    let problems: Vec<Problem> = objects
+    let problems = objects
         .iter_mut()
-        .filter_map(|object| move_object(object, namespace).err())
-        .collect();
+        .filter_map(|object| move_object(object, namespace).err());
+    fail_with(problems.collect())
+}
+
+/// Moves the components of a provider as [`set_target_namespace`] moves the objects of a template. Their workloads must have
+/// a form that is known, since images are looked up in them.
+///
+/// # Errors
+/// Those of [`set_target_namespace`].
+pub fn move_components(objects: &mut [Object], namespace: &str) -> Result<(), Error> {
+    let problems = objects.iter_mut().filter_map(|object| {
+        let moved = ensure_workload_version(object).and_then(|()| move_object(object, namespace));
+        moved.err()
+    });
+    fail_with(problems.collect())
+}
+
+fn fail_with(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         Ok(())
     } else {
@@ -115,8 +131,7 @@ fn move_references(object: &mut Object, namespace: &str) -> Result<(), Problem> 
 
 /// Refuses built-in kinds in versions whose form is not known, before anything is written to a cluster.
 fn ensure_api_version(object: &Object) -> Result<(), Problem> {
-    let supported: &[&str] = match object.kind() {
-        "Deployment" | "DaemonSet" => &["apps/v1"],
+    let supported: &'static [&'static str] = match object.kind() {
         "ClusterRoleBinding" | "RoleBinding" => &["rbac.authorization.k8s.io/v1"],
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => &[
             "admissionregistration.k8s.io/v1",
@@ -125,6 +140,18 @@ fn ensure_api_version(object: &Object) -> Result<(), Problem> {
         "CustomResourceDefinition" => &["apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"],
         _ => return Ok(()),
     };
+    ensure_one_of(object, supported)
+}
+
+/// What [`ensure_api_version`] is for other kinds.
+fn ensure_workload_version(object: &Object) -> Result<(), Problem> {
+    match object.kind() {
+        "Deployment" | "DaemonSet" => ensure_one_of(object, &["apps/v1"]),
+        _ => Ok(()),
+    }
+}
+
+fn ensure_one_of(object: &Object, supported: &'static [&'static str]) -> Result<(), Problem> {
     // A kind of the same name in somebody's own group is none of our business.
     let group = object.group();
     let is_built_in = !group.contains('.') || group.ends_with(".k8s.io");
@@ -340,7 +367,10 @@ mod tests {
             {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
              "metadata": {"name": "d", "annotations": {"cert-manager.io/inject-ca-from": "cert"}}},
         ]));
-        let error = set_target_namespace(&mut objects, "new").unwrap_err();
+        let mut template = objects.clone();
+        let error = set_target_namespace(&mut template, "new").unwrap_err();
+        assert!(matches!(error, Error::TargetNamespace(problems) if problems.len() == 3));
+        let error = move_components(&mut objects, "new").unwrap_err();
         let Error::TargetNamespace(problems) = &error else {
             panic!("{error}");
         };

@@ -155,10 +155,22 @@ impl Object {
 /// # Errors
 /// The text is no YAML, or a document is no map.
 pub fn parse_objects(text: &str) -> Result<Vec<Object>, yaml::Error> {
-    Ok(yaml::parse_documents(text)?
+    Ok(parse_manifest(text)?.0)
+}
+
+/// Reads the objects of a manifest, in its order, and the lines, from 1, where content begins that is in no document.
+///
+/// # Errors
+/// Those of [`parse_objects`].
+pub fn parse_manifest(text: &str) -> Result<(Vec<Object>, Vec<usize>), yaml::Error> {
+    let documents = yaml::parse_documents(text)?;
+    let unread = documents.iter().filter_map(|document| document.unread);
+    let unread = unread.collect();
+    let objects = documents
         .into_iter()
         .map(|document| Object(document.map))
-        .collect())
+        .collect();
+    Ok((objects, unread))
 }
 
 /// Writes objects as one manifest, without a final newline.

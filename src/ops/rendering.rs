@@ -50,9 +50,10 @@ pub(super) fn render_objects(
     strict: bool,
 ) -> Result<Vec<Object>> {
     let rendering = render(session, file, template)?;
-    let objects = read_objects(session, file, template, &rendering)?;
+    let (objects, unread) = read_objects(session, file, template, &rendering)?;
     let mut findings = holes(session, template);
     findings.extend(values::misread(&rendering));
+    findings.extend(unread);
     report(session, file, findings, strict)?;
     Ok(objects)
 }
@@ -66,39 +67,74 @@ pub(super) fn render_text(
 ) -> Result<String> {
     let rendering = render(session, file, template)?;
     report(session, file, holes(session, template), strict)?;
-    Ok(String::from_utf8_lossy(&rendering.text).into_owned())
+    Ok(text_of(&rendering).to_owned())
 }
 
-/// Substitutes the variables of a template.
+/// Substitutes the variables of a template; the result is text, too.
 pub(super) fn render<'t>(
     session: &Session,
     file: &File,
     template: &'t Template,
 ) -> Result<Rendering<'t>> {
     session.values.note_template(template);
-    template
+    let rendering = template
         .render_tracked(|name| session.config.variable(name))
         .map_err(|error| with_advice(session, error))
-        .with_context(|| format!("cannot render `{}`", file.origin))
+        .with_context(|| format!("cannot render `{}`", file.origin))?;
+    ensure_whole_characters(&rendering)
+        .with_context(|| format!("cannot render `{}`", file.origin))?;
+    Ok(rendering)
 }
 
-/// Reads the objects of a rendered template. The error leads to the template's line, and to the variable at fault.
-pub(super) fn read_objects(
+/// Refuses a character of which a reference leaves a part, as `${V:0:1}` does where `V` begins with `é`: no YAML can be read
+/// that has one, and no text is meant to.
+fn ensure_whole_characters(rendering: &Rendering) -> Result<()> {
+    let Err(error) = std::str::from_utf8(&rendering.text) else {
+        return Ok(());
+    };
+    let at = error.valid_up_to();
+    let place = rendering
+        .substitutions
+        .iter()
+        .find(|place| place.range.contains(&at))
+        .expect("a template is text, so that a reference has cut the character");
+    Err(Failure::new(format!(
+        "the reference to `{}` at line {} cuts a character in two",
+        place.name, place.line
+    ))
+    .hint("offsets, lengths and patterns work on bytes, of which a character beyond ASCII has several"))
+}
+
+/// What [`render`] has ensured.
+fn text_of<'r>(rendering: &'r Rendering) -> &'r str {
+    std::str::from_utf8(&rendering.text).expect("it is text, or it was not rendered")
+}
+
+/// Reads the objects of a rendered template; with them, the places from which on nobody reads it. The error leads to the
+/// template's line, and to the variable at fault.
+fn read_objects(
     session: &Session,
     file: &File,
     template: &Template,
     rendering: &Rendering,
-) -> Result<Vec<Object>> {
-    // A template may cut a character in two, as the reference does; the objects that are read have whole ones.
-    let text = String::from_utf8_lossy(&rendering.text);
-    object::parse_objects(&text).map_err(|error| {
+) -> Result<(Vec<Object>, Vec<String>)> {
+    let read = object::parse_manifest(text_of(rendering));
+    let (objects, unread) = read.map_err(|error| {
         let failure = values::explain(&file.origin, rendering, error);
         let holes = template.holes(|name| session.config.variable(name));
         let lost_dollars = holes
             .iter()
             .filter(|hole| matches!(hole.kind, HoleKind::NoDollar { .. }));
         lost_dollars.fold(failure, |failure, hole| failure.hint(hole.to_string()))
-    })
+    })?;
+    let told = unread.into_iter().map(|line| {
+        let line = rendering.template_line(rendering.line_start(line));
+        format!(
+            "line {line}: nothing from here to the next `---` is read, for the document before has ended; begin another one with \
+             `---`, or indent this as the lines before"
+        )
+    });
+    Ok((objects, told.collect()))
 }
 
 /// Names what the template lets slip.

@@ -29,6 +29,7 @@ pub(super) fn parse(mut text: Vec<u8>) -> Result<Parsed, Error> {
     let normalised = source.normalised();
     let mut parser = Parser {
         text: normalised.as_deref().unwrap_or(source.original()),
+        ends_at_nul: end.is_some(),
         at: 0,
         lines: Lines::new(&source),
         expressions: Vec::new(),
@@ -115,6 +116,7 @@ const REPLACEMENT: Run = Run {
 
 struct Parser<'a> {
     text: &'a [u8],
+    ends_at_nul: bool,
     at: usize,
     lines: Lines<'a>,
     expressions: Vec<Expression>,
@@ -274,9 +276,10 @@ impl<'a> Parser<'a> {
         if !self.eat(b":") {
             return Err(ParseError::ExpectedClose { name: name.into() });
         }
-        // The reference looks one byte ahead here, and takes a character of several for a fault.
+        // The reference looks one byte ahead here, and takes a character of several and the end for a fault, but not a NUL.
         match first_character(&self.text[self.at..]) {
             Some((_, 1)) => Ok(Operator::Substring),
+            None if self.ends_at_nul => Ok(Operator::Substring),
             _ => Err(ParseError::MalformedExpression {
                 name: Some(name.into()),
                 form: Form::Substring,

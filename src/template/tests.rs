@@ -137,6 +137,16 @@ fn replacements_inside_replacements_do_not_fill_the_memory() {
 }
 
 #[test]
+fn a_nul_ends_the_text_but_is_there_to_look_ahead_to() {
+    let label = |text: &str| match Template::parse(text).unwrap_err() {
+        Error::Parse { detail, .. } => detail.label(),
+        error => panic!("{error}"),
+    };
+    assert_eq!(label("${V:\0}"), "bad-argument");
+    assert_eq!(label("${V:"), "malformed-expression");
+}
+
+#[test]
 fn bytes_that_are_no_characters_pass_unchanged() {
     let template = Template::parse(b"\xFF${A:=\xFE}\xFD".as_slice()).unwrap();
     assert_eq!(template.variables()[0].default.as_deref(), Some("\u{FFFD}"));

@@ -26,6 +26,17 @@ pub enum Problem {
     /// Characters that YAML does not allow, by code point.
     #[error("the control character U+{0:04X} is not allowed")]
     ControlCharacter(u32),
+    /// A tab where only blanks count as white space.
+    #[error("a tab is not allowed here, neither to indent nor behind `-` or `?`")]
+    Tab,
+    /// A line end of YAML 1.1 that nobody sees, by code point.
+    #[error(
+        "the character U+{0:04X} ends a line in YAML 1.1, and with it a text without double quotes"
+    )]
+    LineSeparator(u32),
+    /// A `?` in a text without quotes inside of brackets.
+    #[error("a `?` ends a text without quotes inside of brackets")]
+    QuestionMark,
     /// Text behind `---`.
     #[error("invalid Yaml document separator: only a comment may follow `---`")]
     Separator,
@@ -141,6 +152,11 @@ impl Explain for Error {
             Problem::NotFinite => "put the value in quotes if it is meant as text",
             Problem::Syntax(expected) if expected.contains("tab") => {
                 "indent with spaces, YAML allows no tabs there"
+            }
+            Problem::Tab => "indent with spaces, YAML allows no tabs there",
+            Problem::QuestionMark => "put the text in quotes",
+            Problem::LineSeparator(_) => {
+                "put the text in double quotes and write the character as `\\L` or `\\P`"
             }
             Problem::Syntax(_) => {
                 "look at the indentation and the quotes there and on the lines before"

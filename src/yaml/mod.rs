@@ -5,16 +5,18 @@
 //! rules of go-yaml v3. What is written has one meaning under either version.
 //!
 //! ```text
-//! text ─ split ─ granit-parser ─ read (scalar, value) ─ Value
+//! text ─ split ─ granit-parser ─ read (go, tabs, scalar, value) ─ Value
 //! Value ─ write ─ text
 //! text ─ split ─ granit-parser ─ Outline   where each key and value is
 //! ```
 
 mod error;
+mod go;
 mod outline;
 mod read;
 mod scalar;
 mod split;
+mod tabs;
 mod value;
 mod write;
 
@@ -32,12 +34,14 @@ pub struct Document {
     pub map: Map<String, Value>,
     /// The line of the whole text where the mapping begins, from 1.
     pub line: usize,
+    /// The line where content follows that is in no document and that nobody reads, from 1; none as a rule.
+    pub unread: Option<usize>,
 }
 
 /// Parses the documents of a manifest. Those that are empty, null or nothing but comments are left out.
 ///
-/// As in Kubernetes, a line that begins with `---` separates documents wherever it stands, the last of several equal keys
-/// counts, and a JSON text is fine.
+/// As in Kubernetes, a line that begins with `---` separates documents wherever it stands, only the first document between two
+/// of them is read (see [`Document::unread`]), the last of several equal keys counts, and a JSON text is fine.
 ///
 /// # Errors
 /// The first place that is no YAML, has no counterpart in JSON, or is a document without a mapping.
@@ -54,6 +58,7 @@ pub fn parse_documents(text: &str) -> Result<Vec<Document>, Error> {
                 Value::Object(map) => documents.push(Document {
                     map,
                     line: root.place.line,
+                    unread: root.unread,
                 }),
                 _ => {
                     let fault = root.place.fault(Problem::NotAMapping);

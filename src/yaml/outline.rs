@@ -8,7 +8,7 @@ use std::ops::Range;
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, StrInput};
 
 use super::error::{Error, MAX_DEPTH, Place, Problem};
-use super::split;
+use super::{go, split};
 
 /// The keys and values of a manifest, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -174,9 +174,15 @@ impl Outliner {
     fn read(&mut self, text: &str) -> Result<(), ScanError> {
         let mut options = Options::default();
         options.set_emit_comments(false);
-        let parser: Parser<'_, StrInput<'_>> = Parser::new_from_str_with_options(text, options);
+        options.bom_inside_document_as_content = true;
+        let document = &text[..go::document_end(text).unwrap_or(text.len())];
+        let parser: Parser<'_, StrInput<'_>> = Parser::new_from_str_with_options(document, options);
         for next in parser {
-            let (event, span) = next?;
+            let (event, span) = match next {
+                // Nobody reads what is behind the first document.
+                Ok((Event::DocumentEnd, _)) => break,
+                next => next?,
+            };
             let range = span.byte_range().expect("a text in memory has offsets");
             self.take(event, range);
             if self.open.len() > MAX_DEPTH {

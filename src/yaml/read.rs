@@ -6,12 +6,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use granit_parser::{
-    ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StrInput, Tag,
+    ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StrInput, StructureStyle,
+    Tag,
 };
 use serde_json::{Map, Value};
 
 use super::error::{Fault, MAX_DEPTH, Place, Problem};
+use super::go::{self, Edit};
 use super::scalar::{Scalar, float_key};
+use super::tabs;
 use super::value::{Meaning, depth, is_merge_tag, meaning, merged_maps, to_value, weight};
 
 /// Limit on what all copies for aliases weigh, see [`weight`].
@@ -32,6 +35,8 @@ pub(super) struct Root {
     pub value: Value,
     /// Where it begins.
     pub place: Place,
+    /// The line of the whole text where content begins that is in no document, from 1.
+    pub unread: Option<usize>,
 }
 
 /// Limit on the bytes of a document that are read again for comments that touch what is before them, all times together.
@@ -44,24 +49,34 @@ const MAX_REREAD: usize = 64 << 20;
 pub(super) fn read(text: &str, first_line: usize, rules: Rules) -> Result<Vec<Root>, Fault> {
     // A byte order mark is fine at the beginning of each document, since documents are cut from one another.
     let mut text = Cow::Borrowed(text.strip_prefix('\u{FEFF}').unwrap_or(text));
+    if rules == Rules::Manifest {
+        text = go::normalise(text);
+        go::ensure_beginning(&text, first_line)?;
+    }
     let mut reread = 0;
     loop {
-        match Reader::new(&text, first_line, rules).roots() {
-            Ok(roots) => return Ok(roots),
-            Err(Stop::TouchingComment(offset, _)) if reread < MAX_REREAD => {
-                text.to_mut().insert(offset, ' ');
-                reread += text.len();
+        let read = Reader::new(&text, first_line, rules).roots();
+        let (edit, fault) = match read {
+            Ok(roots) if rules == Rules::Manifest => {
+                tabs::ensure_allowed(&text, first_line)?;
+                return Ok(roots);
             }
-            Err(Stop::TouchingComment(_, fault) | Stop::Fault(fault)) => return Err(fault),
+            Ok(roots) => return Ok(roots),
+            Err(Stop::Repairable(edit, fault)) => (edit, fault),
+            Err(Stop::Fault(fault)) => return Err(fault),
+        };
+        if reread > MAX_REREAD || !go::repair(text.to_mut(), edit) {
+            return Err(fault);
         }
+        reread += text.len();
     }
 }
 
 /// Why reading stopped.
 enum Stop {
     Fault(Fault),
-    /// At this byte a comment begins that touches what is before it.
-    TouchingComment(usize, Fault),
+    /// A change may mend it that means nothing to go-yaml.
+    Repairable(Edit, Fault),
 }
 
 impl From<Fault> for Stop {
@@ -72,6 +87,7 @@ impl From<Fault> for Stop {
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
+    text: &'a str,
     first_line: usize,
     rules: Rules,
     open: Vec<Open>,
@@ -84,6 +100,8 @@ struct Reader<'a> {
 /// A value that aliases may stand for.
 struct Anchored {
     value: Value,
+    /// What it would be as a key.
+    key: Option<String>,
     weight: usize,
     depth: usize,
 }
@@ -92,6 +110,7 @@ struct Anchored {
 struct Open {
     place: Place,
     anchor: usize,
+    style: StructureStyle,
     nodes: Nodes,
 }
 
@@ -126,14 +145,23 @@ struct Node {
     place: Place,
     /// What it would be as a key.
     key: Option<Key>,
+    is_alias: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, first_line: usize, rules: Rules) -> Self {
         let mut options = Options::default();
         options.set_emit_comments(false);
+        options.bom_inside_document_as_content = rules == Rules::Manifest;
+        options.emit_anchor_events = rules == Rules::Manifest;
+        let end = match rules {
+            Rules::Manifest => go::document_end(text),
+            Rules::Config => None,
+        };
+        let document = &text[..end.unwrap_or(text.len())];
         Self {
-            parser: Parser::new_from_str_with_options(text, options),
+            parser: Parser::new_from_str_with_options(document, options),
+            text,
             first_line,
             rules,
             open: Vec::new(),
@@ -143,18 +171,49 @@ impl<'a> Reader<'a> {
     }
 
     fn roots(&mut self) -> Result<Vec<Root>, Stop> {
-        let mut roots = Vec::new();
+        let mut roots: Vec<Root> = Vec::new();
         while let Some(next) = self.parser.next_event() {
-            let (event, span) = next.map_err(|error| self.stop(&error))?;
+            let (event, span) = match (next, roots.last_mut()) {
+                (Ok((Event::DocumentEnd, span)), Some(root)) if self.rules == Rules::Manifest => {
+                    root.unread = self.unread(&span.start)?;
+                    break;
+                }
+                (Err(error), Some(root))
+                    if self.rules == Rules::Manifest && go::ends_document(error.kind()) =>
+                {
+                    root.unread = self.unread(error.marker())?;
+                    break;
+                }
+                (next, _) => next.map_err(|error| self.stop(&error))?,
+            };
             let place = self.place(&span.start);
-            let Some(node) = self.node(event, place)? else {
+            let end = span.end.byte_offset().unwrap_or(self.text.len());
+            let takes_colon = self.rules == Rules::Manifest
+                && matches!(event, Event::Scalar(_, ScalarStyle::Plain, ..))
+                && self.is_in_brackets()
+                && self.expects_key()
+                && go::takes_colon(&self.text[end..]);
+            let Some(mut node) = self.node(event, place)? else {
                 continue;
             };
+            if takes_colon && let Some(Key::Text(key)) = &mut node.key {
+                key.push(':');
+            }
             if let Some(Node { value, place, .. }) = self.add(node)? {
-                roots.push(Root { value, place });
+                roots.push(Root {
+                    value,
+                    place,
+                    unread: None,
+                });
             }
         }
         Ok(roots)
+    }
+
+    /// go-yaml reads the first document of a text and nothing behind it. Returns the line where there is something.
+    fn unread(&self, end: &Marker) -> Result<Option<usize>, Fault> {
+        let end = end.byte_offset().expect("a text in memory has offsets");
+        go::unread(self.text, end, self.first_line)
     }
 
     /// Returns the node that an event completes.
@@ -162,24 +221,38 @@ impl<'a> Reader<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let node = self.scalar(&text, style, tag.as_deref(), place)?;
-                self.remember(anchor, &node.value, place)?;
+                let key = match &node.key {
+                    Some(Key::Text(text)) => Some(text.clone()),
+                    Some(Key::Merge) => Some(text.into_owned()),
+                    None => None,
+                };
+                self.remember(anchor, &node.value, key, place)?;
                 Ok(Some(node))
             }
             Event::Alias(anchor) => self.alias(anchor, place).map(Some),
-            Event::SequenceStart(_, anchor, _) => {
-                self.begin(anchor, place, Nodes::List(Vec::new()))?;
+            Event::SequenceStart(style, anchor, _) => {
+                self.begin(anchor, place, style, Nodes::List(Vec::new()))?;
                 Ok(None)
             }
-            Event::MappingStart(_, anchor, _) => {
-                self.begin(anchor, place, Nodes::empty_map())?;
+            Event::MappingStart(style, anchor, _) => {
+                self.begin(anchor, place, style, Nodes::empty_map())?;
                 Ok(None)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end().map(Some),
+            Event::Anchor(_, name) => go::ensure_anchor(&name)
+                .map(|()| None)
+                .map_err(|problem| place.fault(problem)),
             _ => Ok(None),
         }
     }
 
-    fn begin(&mut self, anchor: usize, place: Place, nodes: Nodes) -> Result<(), Fault> {
+    fn begin(
+        &mut self,
+        anchor: usize,
+        place: Place,
+        style: StructureStyle,
+        nodes: Nodes,
+    ) -> Result<(), Fault> {
         if self.open.len() >= MAX_DEPTH {
             return Err(place.fault(Problem::TooDeep));
         }
@@ -189,6 +262,7 @@ impl<'a> Reader<'a> {
         self.open.push(Open {
             place,
             anchor,
+            style,
             nodes,
         });
         Ok(())
@@ -207,11 +281,12 @@ impl<'a> Reader<'a> {
                 Value::Object(map)
             }
         };
-        self.remember(open.anchor, &value, open.place)?;
+        self.remember(open.anchor, &value, None, open.place)?;
         Ok(Node {
             value,
             place: open.place,
             key: None,
+            is_alias: false,
         })
     }
 
@@ -244,6 +319,10 @@ impl<'a> Reader<'a> {
             Some(Key::Text(text)) => {
                 map.insert(text, node.value);
             }
+            // An alias must stand for a map: a list of maps has to be written out.
+            Some(Key::Merge) if node.is_alias && node.value.is_array() => {
+                return Err(node.place.fault(Problem::MergeValue));
+            }
             Some(Key::Merge) => {
                 let more = merged_maps(node.value);
                 merged.extend(more.ok_or_else(|| node.place.fault(Problem::MergeValue))?);
@@ -260,9 +339,13 @@ impl<'a> Reader<'a> {
         place: Place,
     ) -> Result<Node, Fault> {
         let plain = style == ScalarStyle::Plain;
+        if self.rules == Rules::Manifest {
+            go::ensure_whole(text, style, self.is_in_brackets())
+                .map_err(|problem| place.fault(problem))?;
+        }
         let meaning =
             meaning(text, plain, tag, self.rules).map_err(|problem| place.fault(problem))?;
-        let key = if text == "<<" && plain && tag.is_none() || tag.is_some_and(is_merge_tag) {
+        let key = if text == "<<" && tag.map_or(plain, is_merge_tag) {
             Some(Key::Merge)
         } else {
             self.key(&meaning, text).map(Key::Text)
@@ -277,7 +360,16 @@ impl<'a> Reader<'a> {
             }
             Meaning::Scalar(scalar) => to_value(scalar, text),
         };
-        Ok(Node { value, place, key })
+        Ok(Node {
+            value,
+            place,
+            key,
+            is_alias: false,
+        })
+    }
+
+    fn is_in_brackets(&self) -> bool {
+        matches!(self.open.last(), Some(open) if open.style == StructureStyle::Flow)
     }
 
     fn expects_key(&self) -> bool {
@@ -300,20 +392,28 @@ impl<'a> Reader<'a> {
             _ if self.rules == Rules::Config => Some(text.to_owned()),
             Scalar::Bool(value) => Some(value.to_string()),
             Scalar::Int(number) => Some(number.to_string()),
-            Scalar::Uint(number) => Some(number.to_string()),
+            // Kubernetes knows no key of that type.
+            Scalar::Uint(_) => None,
             Scalar::Float(number) => Some(float_key(number)),
             Scalar::Text => Some(text.to_owned()),
         }
     }
 
     /// Keeps the value of an anchor, if there is one, for the aliases to come.
-    fn remember(&mut self, anchor: usize, value: &Value, place: Place) -> Result<(), Fault> {
+    fn remember(
+        &mut self,
+        anchor: usize,
+        value: &Value,
+        key: Option<String>,
+        place: Place,
+    ) -> Result<(), Fault> {
         if anchor == 0 {
             return Ok(());
         }
         let weight = weight(value);
         self.copy(weight, place)?;
         let anchored = Anchored {
+            key,
             weight,
             depth: depth(value),
             value: value.clone(),
@@ -333,15 +433,11 @@ impl<'a> Reader<'a> {
         let weight = anchored.weight;
         self.copy(weight, place)?;
         let anchored = self.anchors[&anchor].as_ref().expect("it was there above");
-        let key = match &anchored.value {
-            Value::String(text) => Some(Key::Text(text.clone())),
-            value @ (Value::Bool(_) | Value::Number(_)) => Some(Key::Text(value.to_string())),
-            _ => None,
-        };
         Ok(Node {
             value: anchored.value.clone(),
             place,
-            key,
+            key: anchored.key.clone().map(Key::Text),
+            is_alias: true,
         })
     }
 
@@ -364,7 +460,14 @@ impl<'a> Reader<'a> {
         let problem = Problem::Syntax(error.info());
         let fault = self.place(error.marker()).fault(problem);
         match (error.kind(), error.marker().byte_offset()) {
-            (ErrorKind::CommentNotSeparated, Some(offset)) => Stop::TouchingComment(offset, fault),
+            (ErrorKind::CommentNotSeparated, Some(offset)) => {
+                Stop::Repairable(Edit::BlankBefore(offset), fault)
+            }
+            (ErrorKind::UnknownQuotedScalarEscape, Some(offset))
+                if self.rules == Rules::Manifest =>
+            {
+                Stop::Repairable(Edit::QuoteUnescaped(offset), fault)
+            }
             _ => Stop::Fault(fault),
         }
     }

@@ -10,35 +10,41 @@ pub(super) struct Part<'a> {
     pub line: usize,
 }
 
-/// Cuts at lines that begin with `---`, as the readers of Kubernetes do (apimachinery, `util/yaml/decoder.go`).
+/// Cuts at lines that begin with `---`, as the readers of Kubernetes do (apimachinery, `util/yaml/decoder.go`): such a line
+/// is left out, unless nothing is before it.
 ///
 /// On such a line only blanks and a comment may follow, else the item is the line's number, and the last one.
 pub(super) fn split(text: &str) -> impl Iterator<Item = Result<Part<'_>, usize>> {
     let mut rest = Some((text, 1));
     std::iter::from_fn(move || {
         let (text, line) = rest.take()?;
-        match next_separator(text) {
-            None => Some(Ok(Part { text, line })),
-            Some(separator) => {
-                let separator_line = line + text[..separator.start].matches('\n').count();
-                let behind = text[separator.start + 3..separator.end].trim();
-                if !(behind.is_empty() || behind.starts_with('#')) {
-                    return Some(Err(separator_line));
-                }
-                rest = Some((&text[separator.end..], separator_line + 1));
-                let text = &text[..separator.start];
-                Some(Ok(Part { text, line }))
+        let mut from = 0;
+        loop {
+            let Some(separator) = next_separator(text, from) else {
+                return Some(Ok(Part { text, line }));
+            };
+            let separator_line = line + text[..separator.start].matches('\n').count();
+            let behind = text[separator.start + 3..separator.end].trim();
+            if !(behind.is_empty() || behind.starts_with('#')) {
+                return Some(Err(separator_line));
             }
+            if separator.start == 0 {
+                from = separator.end;
+                continue;
+            }
+            rest = Some((&text[separator.end..], separator_line + 1));
+            let text = &text[..separator.start];
+            return Some(Ok(Part { text, line }));
         }
     })
 }
 
-/// The range of the next line that begins with `---`, with its line end.
-fn next_separator(text: &str) -> Option<std::ops::Range<usize>> {
-    let start = if text.starts_with("---") {
-        0
+/// The range of the next line that begins with `---`, with its line end; the line at `from` is the first one to look at.
+fn next_separator(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
+    let start = if text[from..].starts_with("---") {
+        from
     } else {
-        text.find("\n---")? + 1
+        from + text[from..].find("\n---")? + 1
     };
     let end = text[start..]
         .find('\n')
@@ -94,10 +100,17 @@ mod tests {
         assert_eq!(
             parts("---\na: 1\n--- # two\r\nb: |\n  ---\n---"),
             [
-                Ok(("", 1)),
-                Ok(("a: 1\n", 2)),
+                Ok(("---\na: 1\n", 1)),
                 Ok(("b: |\n  ---\n", 4)),
                 Ok(("", 7))
+            ]
+        );
+        assert_eq!(
+            parts("---\n---# x\na: 1\n---\n---# y\nb: 1\n"),
+            [
+                Ok(("---\n", 1)),
+                Ok(("a: 1\n", 3)),
+                Ok(("---# y\nb: 1\n", 5))
             ]
         );
     }

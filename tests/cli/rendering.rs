@@ -306,3 +306,46 @@ fn raw_text_is_left_as_it_is_but_for_the_variables() {
       - line 1: `A` is not set, and nothing is left of the reference; set it, or write `$${A...` if this is text for a shell
     ");
 }
+
+/// clusterctl refuses the YAML that comes of it, too.
+#[test]
+fn a_character_that_is_cut_in_two_is_refused() {
+    let environment = rendering("a: ${A}\nb: ${B:0:1}\n")
+        .with("A", "é")
+        .with("B", "é");
+    for line in [LINE, "generate yaml --raw --from t.yaml"] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(environment.run(line), @"
+            status: 1
+            ---- stdout
+            ---- stderr
+            error: cannot render `t.yaml`
+              caused by: the reference to `B` at line 2 cuts a character in two
+            hint: offsets, lengths and patterns work on bytes, of which a character beyond ASCII has several
+            ");
+        }
+    }
+}
+
+/// As clusterctl reads it, and in its silence.
+#[test]
+fn what_is_behind_the_end_of_a_document_is_a_warning() {
+    let environment = rendering("  a: ${A}\nb: 1\n---\nc: 2\n...\nd: 3\n").with("A", "x");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 0
+    ---- stdout
+    a: x
+    ---
+    c: 2
+    ---- stderr
+    warning: `t.yaml`, line 2: nothing from here to the next `---` is read, for the document before has ended; begin another one with `---`, or indent this as the lines before
+    warning: `t.yaml`, line 6: nothing from here to the next `---` is read, for the document before has ended; begin another one with `---`, or indent this as the lines before
+    ");
+    let strict = format!("{LINE} --strict");
+    assert!(
+        environment
+            .run(&strict)
+            .to_string()
+            .starts_with("status: 1")
+    );
+}

@@ -244,6 +244,11 @@ impl Error {
     pub(super) fn is_already_exists(&self) -> bool {
         matches!(self, Self::Request { cause: Cause::Api { reason, .. }, .. } if reason == "AlreadyExists")
     }
+
+    /// Tells whether somebody has changed the object meanwhile.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Request { cause, .. } if cause.is_conflict())
+    }
 }
 
 /// Says how long something was tried, if it was for long.
@@ -356,9 +361,7 @@ impl Cause {
     /// kind of a new CRD has not come round to every API server.
     pub(super) fn is_transient_for_writes(&self) -> bool {
         match self {
-            Self::Api {
-                code: 409, reason, ..
-            } => reason != "AlreadyExists",
+            Self::Api { code: 409, .. } => self.is_conflict(),
             Self::Api {
                 code: 404, message, ..
             } => {
@@ -367,6 +370,11 @@ impl Cause {
             }
             _ => false,
         }
+    }
+
+    /// Tells whether somebody has changed the object meanwhile, or is about to.
+    pub(super) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Api { code: 409, reason, .. } if reason != "AlreadyExists")
     }
 }
 

@@ -16,6 +16,8 @@ use crate::ui::Ui;
 pub(super) const JSON: &str = "application/json";
 /// A patch that replaces lists as a whole, the way clusterctl updates objects.
 pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
+/// How long to wait before an object is read again that somebody else has changed.
+const CONFLICT_PAUSE: Duration = Duration::from_millis(200);
 /// How long a write may be tried in silence.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -156,27 +158,56 @@ impl Cluster {
             resource.path(Some(object.namespace())),
             encode(object.name())
         );
-        let (method, content_type, object) = match existing {
-            Existing::Merge => (Method::PATCH, MERGE_PATCH, object.clone()),
-            Existing::Replace => {
-                let Some(there) = self
-                    .get_path::<Object>(&format!("read {object}"), &path)
-                    .await?
-                else {
-                    return Ok(None);
-                };
-                let mut object = object.clone();
-                object.set_resource_version(there.text("/metadata/resourceVersion"));
-                (Method::PUT, JSON, object)
+        if existing == Existing::Replace {
+            return self.replace(object, &resource, &path).await;
+        }
+        let body = body(object, &resource);
+        self.write_update(object, Method::PATCH, &path, body).await
+    }
+
+    /// Puts an object in the place of the one that is there. What is read before is out of date when somebody else writes,
+    /// and when it was this very request whose answer got lost: then it is read again.
+    async fn replace(
+        &self,
+        object: &Object,
+        resource: &Resource,
+        path: &str,
+    ) -> Result<Option<Object>> {
+        let action = format!("read {object}");
+        let started = Instant::now();
+        loop {
+            let Some(there) = self.get_path::<Object>(&action, path).await? else {
+                return Ok(None);
+            };
+            let mut object = object.clone();
+            object.set_resource_version(there.text("/metadata/resourceVersion"));
+            let body = body(&object, resource);
+            match self.write_update(&object, Method::PUT, path, body).await {
+                Err(error)
+                    if error.is_conflict() && started.elapsed() < Patience::Write.limit() =>
+                {
+                    tokio::time::sleep(CONFLICT_PAUSE).await;
+                }
+                result => return result,
             }
+        }
+    }
+
+    async fn write_update(
+        &self,
+        object: &Object,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+    ) -> Result<Option<Object>> {
+        let content_type = match method {
+            Method::PATCH => MERGE_PATCH,
+            _ => JSON,
         };
         let path = format!("{path}?fieldManager=capictl");
-        let body = body(&object, &resource);
         let make = || request(method.clone(), &path, content_type, body.clone());
-        not_found_is_none(
-            self.send(&format!("update {object}"), Patience::Write, make)
-                .await,
-        )
+        let action = format!("update {object}");
+        not_found_is_none(self.send(&action, Patience::Write, make).await)
     }
 
     /// Sends a request, again and again while that may help; `make` makes it anew each time.
@@ -197,6 +228,7 @@ impl Cluster {
         loop {
             let request = make();
             let is_write = request.method() != Method::GET;
+            let is_for_one_version = request.method() == Method::PUT;
             let cause =
                 match tokio::time::timeout(patience.answer(), self.client.request::<T>(request))
                     .await
@@ -210,8 +242,11 @@ impl Cluster {
                 };
             let pause = pauses.next().unwrap_or_default();
             let tried = started.elapsed();
+            let is_out_of_date = is_for_one_version && cause.is_conflict();
             let may_help = cause.is_transient()
-                || (patience == Patience::Write && cause.is_transient_for_writes());
+                || (patience == Patience::Write
+                    && cause.is_transient_for_writes()
+                    && !is_out_of_date);
             if !may_help || tried + pause > patience.limit() {
                 return Err(Error::Request {
                     action: action.to_owned(),

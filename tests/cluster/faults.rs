@@ -135,6 +135,29 @@ async fn cert_manager_is_installed_whole_after_a_kill_behind_its_kinds() -> Resu
     ensure_finished_after_kill(13, Fault::Hold).await
 }
 
+/// The answer to its creation was lost, and while it was put in place once more its controller wrote too: the version that
+/// was read stayed out of date for ever. The sweep of `faults_on_the_way` found it with the seed 1796067500.
+#[tokio::test]
+async fn an_object_that_changes_while_it_is_replaced_is_read_again() -> Result<()> {
+    const PATH: &str = "/apis/apps/v1/namespaces/cert-manager/deployments";
+    let bed = Bed::start().await?;
+    let creation = Rule::new(Fault::ResetAfter).method("POST").path(PATH);
+    bed.proxy.inject(creation.times(3));
+    let replacement = Rule::new(Fault::Hold).method("PUT");
+    let webhook = format!("{PATH}/cert-manager-webhook");
+    let held = bed.proxy.inject(replacement.path(webhook).once());
+    let child = bed.environment.spawn(&environment::capictl()?, &INIT)?;
+    held.reached(1).await;
+    let change = "annotate -n cert-manager deployment/cert-manager-webhook changed=meanwhile";
+    let change: Vec<&str> = change.split(' ').collect();
+    let somebody = Environment::with_kubeconfig(bed.control_plane.kubeconfig())?;
+    somebody.kubectl(&change).await?.success();
+    held.release();
+    environment::finish(child).await?.success();
+    bed.ensure_as_undisturbed("changed while it was replaced")
+        .await
+}
+
 async fn ensure_finished_after_kill(write: usize, fault: Fault) -> Result<()> {
     let bed = Bed::start().await?;
     let case = format!("killed at write {write}, {fault:?}");

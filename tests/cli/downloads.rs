@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
+use std::process::{Child, ChildStderr, Stdio};
 
 use crate::environment::TestEnvironment;
 use crate::interruption::send;
@@ -150,10 +150,8 @@ fn ctrl_c_takes_the_bar_away_and_leaves_nothing_wrong_in_the_cache() {
     assert_eq!((offline.status, offline.stdout.as_str()), (0, RENDERED));
 }
 
-#[test]
-fn off_a_terminal_there_is_one_plain_line() {
-    let github = slow(Failure::Hold);
-    let environment = environment(&github);
+/// Starts the download off a terminal. Returns the process, its first line about it, and where the others come.
+fn off_a_terminal(environment: &TestEnvironment) -> (Child, String, BufReader<ChildStderr>) {
     let mut command = environment.command(LINE);
     let mut child = command
         .stdout(Stdio::piped())
@@ -163,6 +161,14 @@ fn off_a_terminal_there_is_one_plain_line() {
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
+    (child, line, stderr)
+}
+
+#[test]
+fn off_a_terminal_there_is_one_plain_line() {
+    let github = slow(Failure::Hold);
+    let environment = environment(&github);
+    let (child, line, mut stderr) = off_a_terminal(&environment);
     assert_eq!(
         line,
         "Downloading infrastructure-components.yaml (203.18 KiB)\n"
@@ -180,14 +186,7 @@ fn off_a_terminal_there_is_one_plain_line() {
 fn sigterm_off_a_terminal_ends_a_download_too() {
     let github = slow(Failure::Hold);
     let environment = environment(&github);
-    let mut command = environment.command(LINE);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    stderr.read_line(&mut String::new()).unwrap();
+    let (child, _, mut stderr) = off_a_terminal(&environment);
     send("TERM", &child);
     let output = child.wait_with_output().unwrap();
     let mut rest = String::new();

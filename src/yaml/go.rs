@@ -32,6 +32,17 @@ pub(super) fn normalise(text: Cow<'_, str>) -> Cow<'_, str> {
     })
 }
 
+/// What [`normalise`] is where places in the text must stay: a blank fills up.
+pub(super) fn normalise_in_place(text: &str) -> Cow<'_, str> {
+    match text.contains("\r\r\n") || text.contains('\u{85}') {
+        true => text
+            .replace("\r\r\n", " \r\n")
+            .replace('\u{85}', " \n")
+            .into(),
+        false => text.into(),
+    }
+}
+
 /// Fails for a document that ends before there is anything in it, and for unknown directives.
 pub(super) fn ensure_beginning(text: &str, first_line: usize) -> Result<(), Fault> {
     for (index, line) in text.lines().enumerate() {
@@ -162,6 +173,15 @@ pub(super) fn repair(text: &mut String, edit: Edit) -> bool {
         }
     }
     true
+}
+
+/// What [`Edit::QuoteUnescaped`] is where places in the text must stay: `\'` becomes `''`. Tells whether there was one.
+pub(super) fn unescape_in_place(text: &mut String, start: usize) -> bool {
+    let found = escaped_quote(&text[start..]).map(|backslash| start + backslash);
+    if let Some(at) = found {
+        text.replace_range(at..=at, "'");
+    }
+    found.is_some()
 }
 
 /// The place of the first `\'` of a text in double quotes.

@@ -113,8 +113,9 @@ fn offset_in(whole: &str, part: &str) -> usize {
 fn outline_part(text: &str, first_line: usize, document: usize) -> Result<Vec<Node>, Error> {
     let unmarked = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mark = text.len() - unmarked.len();
-    // See `read::read`: a blank goes before a comment that touches what is before it.
-    let (mut spaced, mut blanks) = (Cow::Borrowed(unmarked), Vec::new());
+    // See `read::read`: a blank goes before a comment that touches what is before it. All other changes keep the length.
+    let (mut spaced, mut blanks) = (go::normalise_in_place(unmarked), Vec::new());
+    let mut quotes = 0;
     loop {
         let mut outliner = Outliner::new(document);
         let Err(error) = outliner.read(&spaced) else {
@@ -129,6 +130,11 @@ fn outline_part(text: &str, first_line: usize, document: usize) -> Result<Vec<No
                 spaced.to_mut().insert(offset, ' ');
                 blanks.push(offset);
             }
+            (ErrorKind::UnknownQuotedScalarEscape, Some(start))
+                if quotes < MAX_BLANKS && go::unescape_in_place(spaced.to_mut(), start) =>
+            {
+                quotes += 1;
+            }
             _ => {
                 let place = Place {
                     line: first_line + error.marker().line() - 1,
@@ -141,7 +147,8 @@ fn outline_part(text: &str, first_line: usize, document: usize) -> Result<Vec<No
     }
 }
 
-/// Limit on the comments that touch what is before them, for the text is read again for each.
+/// Limit on the comments that touch what is before them, and on quotes with a `\` before them that YAML does not know, for
+/// the text is read again for each.
 const MAX_BLANKS: usize = 1000;
 
 /// Follows the events of one text.
@@ -150,6 +157,8 @@ struct Outliner {
     /// The lists and mappings around.
     open: Vec<Open>,
     document: usize,
+    /// The value of the whole document was seen.
+    has_root: bool,
 }
 
 /// A list or mapping whose end was not seen yet.
@@ -168,6 +177,7 @@ impl Outliner {
             nodes: Vec::new(),
             open: Vec::new(),
             document,
+            has_root: false,
         }
     }
 
@@ -181,6 +191,7 @@ impl Outliner {
             let (event, span) = match next {
                 // Nobody reads what is behind the first document.
                 Ok((Event::DocumentEnd, _)) => break,
+                Err(error) if self.has_root && go::ends_document(error.kind()) => break,
                 next => next?,
             };
             let range = span.byte_range().expect("a text in memory has offsets");
@@ -216,6 +227,7 @@ impl Outliner {
     fn scalar(&mut self, form: Form, text: String, range: Range<usize>) {
         let is_null = form == Form::Plain && matches!(text.as_str(), "" | "~" | "null");
         let is_root = self.open.is_empty();
+        self.has_root |= is_root;
         let path = self.place(&text);
         if !(is_root && is_null) {
             self.add(path, form, text, range);
@@ -241,6 +253,7 @@ impl Outliner {
         self.nodes[open.node].range.end = range.end;
         if self.open.is_empty() {
             self.document += 1;
+            self.has_root = true;
         }
     }
 
@@ -350,6 +363,21 @@ mod tests {
         assert_eq!(nearest("a.b[7]"), "[x, yz]");
         assert_eq!(nearest("a.bc"), "b: [x, yz]\n  c: 'd'\n");
         assert_eq!(outline.nearest(2, "a"), None);
+    }
+
+    #[test]
+    fn what_the_reader_takes_as_go_does_has_an_outline() {
+        for (text, last) in [
+            ("---\n%YAML 1.1\n", None),
+            ("{a: 1}\n{b: [\n", Some("1")),
+            ("a: \"it\\'s\"\nb: 'c'\n", Some("'c'")),
+            ("a: 1\u{85}b: 2\n", Some("2")),
+            ("a: |\r\r\n  b\r\r\nc: d\n", Some("d")),
+        ] {
+            assert!(crate::yaml::parse_documents(text).is_ok(), "{text:?}");
+            let nodes = outline(text);
+            assert_eq!(nodes.last().map(|node| node.3), last, "{text:?}");
+        }
     }
 
     #[test]

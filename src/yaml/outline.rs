@@ -119,7 +119,15 @@ fn outline_part(text: &str, first_line: usize, document: usize) -> Result<Vec<No
     loop {
         let mut outliner = Outliner::new(document);
         let Err(error) = outliner.read(&spaced) else {
-            let original = |at: usize| mark + at - blanks.partition_point(|blank| *blank < at);
+            let original = |at: usize| {
+                let at = mark + at - blanks.partition_point(|blank| *blank < at);
+                // U+0085 has two bytes where a line end has one.
+                if text.is_char_boundary(at) {
+                    at
+                } else {
+                    at - 1
+                }
+            };
             for node in &mut outliner.nodes {
                 node.range = original(node.range.start)..original(node.range.end);
             }
@@ -372,6 +380,7 @@ mod tests {
             ("{a: 1}\n{b: [\n", Some("1")),
             ("a: \"it\\'s\"\nb: 'c'\n", Some("'c'")),
             ("a: 1\u{85}b: 2\n", Some("2")),
+            ("a:\u{85}-\u{85}-", Some("")),
             ("a: |\r\r\n  b\r\r\nc: d\n", Some("d")),
         ] {
             assert!(crate::yaml::parse_documents(text).is_ok(), "{text:?}");

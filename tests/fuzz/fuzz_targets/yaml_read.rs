@@ -61,7 +61,7 @@ fuzz_target!(|case: Case| {
     let reads = documents.is_ok();
     match documents {
         Ok(documents) => {
-            let lines = text.matches('\n').count() + text.matches('\r').count() + 1;
+            let lines = text.matches(['\n', '\r', '\u{85}']).count() + 1;
             for document in &documents {
                 assert!((1..=lines).contains(&document.line), "{}", document.line);
                 assert!(document.map.values().map(depth).max().unwrap_or(0) < DEEPEST);

@@ -32,15 +32,17 @@ pub(super) fn normalise(text: Cow<'_, str>) -> Cow<'_, str> {
     })
 }
 
-/// What [`normalise`] is where places in the text must stay: a blank fills up.
-pub(super) fn normalise_in_place(text: &str) -> Cow<'_, str> {
-    match text.contains("\r\r\n") || text.contains('\u{85}') {
-        true => text
-            .replace("\r\r\n", " \r\n")
-            .replace('\u{85}', " \n")
-            .into(),
-        false => text.into(),
+/// Returns the places of a normalised text behind which [`normalise`] has taken a byte away.
+pub(super) fn removed(text: &str) -> Vec<usize> {
+    let found = text
+        .match_indices("\r\r\n")
+        .chain(text.match_indices("\u{85}"));
+    let mut places: Vec<usize> = found.map(|(place, _)| place).collect();
+    places.sort_unstable();
+    for (earlier, place) in places.iter_mut().enumerate() {
+        *place -= earlier;
     }
+    places
 }
 
 /// Fails for a document that ends before there is anything in it, and for unknown directives.

@@ -2,7 +2,6 @@
 //!
 //! Built when something must be told about a place, never to read values.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, StrInput};
@@ -113,20 +112,16 @@ fn offset_in(whole: &str, part: &str) -> usize {
 fn outline_part(text: &str, first_line: usize, document: usize) -> Result<Vec<Node>, Error> {
     let unmarked = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mark = text.len() - unmarked.len();
-    // See `read::read`: a blank goes before a comment that touches what is before it. All other changes keep the length.
-    let (mut spaced, mut blanks) = (go::normalise_in_place(unmarked), Vec::new());
+    // See `read::read`: a blank goes before a comment that touches what is before it. Quotes keep the length.
+    let removed = go::removed(unmarked);
+    let (mut spaced, mut blanks) = (go::normalise(unmarked.into()), Vec::new());
     let mut quotes = 0;
     loop {
         let mut outliner = Outliner::new(document);
         let Err(error) = outliner.read(&spaced) else {
             let original = |at: usize| {
-                let at = mark + at - blanks.partition_point(|blank| *blank < at);
-                // U+0085 has two bytes where a line end has one.
-                if text.is_char_boundary(at) {
-                    at
-                } else {
-                    at - 1
-                }
+                let at = at - blanks.partition_point(|blank| *blank < at);
+                mark + at + removed.partition_point(|place| *place < at)
             };
             for node in &mut outliner.nodes {
                 node.range = original(node.range.start)..original(node.range.end);

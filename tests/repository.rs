@@ -61,6 +61,16 @@ fn open(label: &str, url: &str, settings: &Settings) -> ProviderRepository {
     ProviderRepository::open(label, url, settings).unwrap()
 }
 
+/// Publishes a complete release, whose components are the name of its tag.
+fn add_release(github: &GitHub, repository: &str, tag: &str, series: &[(u64, u64, &str)]) {
+    let metadata = metadata(series);
+    let files = [
+        ("metadata.yaml", metadata.as_str()),
+        ("components.yaml", tag),
+    ];
+    github.add_release(repository, tag, &files);
+}
+
 /// Returns a `metadata.yaml` of series and contracts.
 fn metadata(series: &[(u64, u64, &str)]) -> String {
     let mut text = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n".to_owned();

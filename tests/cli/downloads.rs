@@ -32,15 +32,12 @@ fn slow(failure: Failure) -> GitHub {
 }
 
 fn environment(github: &GitHub) -> TestEnvironment {
-    let mut environment = TestEnvironment::new();
+    let environment = TestEnvironment::new();
     let url = format!("https://{FOLDER}/latest/{FILE}");
     let provider =
         format!("providers:\n- {{name: demo, type: InfrastructureProvider, url: '{url}'}}\n");
     environment.write("home/.config/cluster-api/clusterctl.yaml", &provider);
-    for (name, value) in github.environment() {
-        environment = environment.with(name, value);
-    }
-    environment
+    environment.led_to(github)
 }
 
 fn at_terminal(github: &GitHub) -> Terminal {
@@ -132,12 +129,7 @@ fn ctrl_c_takes_the_bar_away_and_leaves_nothing_wrong_in_the_cache() {
     let (status, written, shown, environment) = terminal.finish_in();
     assert_eq!((status, written.as_str()), (130, ""));
     assert_eq!(screen(&shown), INTERRUPTED);
-    let environment = github
-        .environment()
-        .into_iter()
-        .fold(environment, |environment, (name, value)| {
-            environment.with(name, value)
-        });
+    let environment = environment.led_to(&github);
     let offline = environment.run(&format!("{LINE} --offline"));
     assert_eq!((offline.status, offline.stdout.as_str()), (1, ""));
     assert!(

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::support::github::GitHub;
+
 /// A folder with a home and a `PATH`, removed at the end.
 pub struct TestEnvironment {
     folder: tempfile::TempDir,
@@ -27,6 +29,14 @@ impl TestEnvironment {
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.variables.push((name.to_owned(), value.into()));
         self
+    }
+
+    /// Leads all runs to the stand-in for GitHub and for web servers.
+    pub fn led_to(self, github: &GitHub) -> Self {
+        let variables = github.environment().into_iter();
+        variables.fold(self, |environment, (name, value)| {
+            environment.with(name, value)
+        })
     }
 
     /// Returns the path of a file in the environment's folder, which is the current folder of each run.

@@ -10,12 +10,7 @@ fn environment() -> (GitHub, TestEnvironment) {
     let github = GitHub::start();
     github.add_file("acme/templates", "feature/x", "a b.yaml", "kind: ${KIND}\n");
     let environment = TestEnvironment::new().with("KIND", "Example");
-    let environment = github
-        .environment()
-        .into_iter()
-        .fold(environment, |environment, (name, value)| {
-            environment.with(name, value)
-        });
+    let environment = environment.led_to(&github);
     (github, environment)
 }
 

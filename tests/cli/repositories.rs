@@ -15,13 +15,6 @@ fn configure(environment: &TestEnvironment, fields: &str) {
     environment.write(CONFIG, &config);
 }
 
-fn led_to(github: &GitHub) -> TestEnvironment {
-    let variables = github.environment().into_iter();
-    variables.fold(TestEnvironment::new(), |environment, (name, value)| {
-        environment.with(name, value)
-    })
-}
-
 const FILES: [(&str, &str); 2] = [("components.yaml", COMPONENTS), ("metadata.yaml", METADATA)];
 
 #[test]
@@ -121,7 +114,7 @@ fn gitlab_takes_its_token_from_the_environment_or_the_file() {
     gitlab.make_project_private("group/example");
     gitlab.accept_token("t0ken");
     let url = "url: 'https://gitlab.acme.example/api/v4/projects/group%2Fexample/packages/generic/example/latest/components.yaml'";
-    let environment = led_to(&gitlab);
+    let environment = TestEnvironment::new().led_to(&gitlab);
     configure(&environment, url);
     let run = environment.run(LINE);
     assert_eq!(run.status, 1, "{run}");
@@ -145,7 +138,8 @@ fn an_enterprise_of_github_is_set_beside_the_url() {
     let github = GitHub::start();
     github.add_release("acme/example", "v1.2.3", &FILES);
     github.accept_token("t0ken");
-    let environment = led_to(&github)
+    let environment = TestEnvironment::new()
+        .led_to(&github)
         .with("GH_HOST", "ghe.acme.example")
         .with("GITHUB_ENTERPRISE_TOKEN", "t0ken");
     let url = "url: https://ghe.acme.example/acme/example/releases/latest/components.yaml";
@@ -162,7 +156,7 @@ fn a_pasted_download_address_names_its_version() {
     let github = GitHub::start();
     github.add_release("acme/example", "v1.2.3", &FILES);
     github.add_release("acme/example", "v1.3.0", &FILES);
-    let environment = led_to(&github);
+    let environment = TestEnvironment::new().led_to(&github);
     let url = "url: https://github.com/acme/example/releases/download/v1.2.3/components.yaml";
     configure(&environment, url);
     let run = environment.run(LINE);
@@ -177,7 +171,7 @@ fn versions_come_from_a_go_module_proxy_only_where_one_is_set() {
     let github = GitHub::start();
     github.add_release("acme/example", "v1.2.3", &FILES);
     github.add_list("/x/github.com/acme/example/@v/list", "v1.2.3\n");
-    let environment = led_to(&github);
+    let environment = TestEnvironment::new().led_to(&github);
     let url = "url: https://github.com/acme/example/releases/latest/components.yaml";
     configure(&environment, url);
     let asked = |environment: &TestEnvironment| {
@@ -231,7 +225,7 @@ fn latest_may_be_asked_for_by_name_where_the_address_has_a_version() {
     let github = GitHub::start();
     github.add_release("acme/example", "v1.2.3", &FILES);
     github.add_release("acme/example", "v1.2.4", &FILES);
-    let environment = led_to(&github);
+    let environment = TestEnvironment::new().led_to(&github);
     let url = "url: https://github.com/acme/example/releases/v1.2.3/components.yaml";
     configure(&environment, url);
     for (name, version) in [("example", "v1.2.3"), ("example:latest", "v1.2.4")] {
@@ -245,7 +239,7 @@ fn latest_may_be_asked_for_by_name_where_the_address_has_a_version() {
 fn a_version_that_lacks_its_v_is_told_of() {
     let github = GitHub::start();
     github.add_release("acme/example", "v1.2.3", &FILES);
-    let environment = led_to(&github);
+    let environment = TestEnvironment::new().led_to(&github);
     for url in [
         "https://github.com/acme/example/releases/latest/components.yaml",
         "https://web.example/infrastructure-example/latest/components.yaml",

@@ -30,12 +30,7 @@ pub fn environment() -> (GitHub, TestEnvironment) {
         "providers:\n- name: demo\n  type: InfrastructureProvider\n  \
          url: https://github.com/acme/demo/releases/latest/components.yaml\n",
     );
-    let environment = github
-        .environment()
-        .into_iter()
-        .fold(environment, |environment, (name, value)| {
-            environment.with(name, value)
-        });
+    let environment = environment.led_to(&github);
     (github, environment)
 }
 

@@ -14,20 +14,11 @@ fn provider(github: &GitHub, token: Option<&str>) -> ProviderRepository {
     open("infrastructure-acme", URL, &settings(github, token))
 }
 
-fn add(github: &GitHub, tag: &str, series: &[(u64, u64, &str)]) {
-    let metadata = metadata(series);
-    let files = [
-        ("metadata.yaml", metadata.as_str()),
-        ("components.yaml", tag),
-    ];
-    github.add_release(REPOSITORY, tag, &files);
-}
-
 #[tokio::test]
 async fn a_pinned_version_is_fetched_by_its_download_url_and_nothing_else() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
-    add(&github, "v2.0.0", &[(2, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v2.0.0", &[(2, 0, "v1beta2")]);
     let url = "https://github.com/acme/provider/releases/v1.0.0/components.yaml";
     let repository = open("infrastructure-acme", url, &settings(&github, None));
     let version = repository.default_version().await.unwrap();
@@ -66,7 +57,7 @@ async fn latest_is_the_newest_release_whose_series_follows_our_contract() {
         "v1.1.2-rc.0",
         "v2.1.0-rc.0",
     ] {
-        add(&github, tag, &series);
+        add_release(&github, REPOSITORY, tag, &series);
     }
     assert_eq!(
         provider(&github, None).default_version().await.unwrap(),
@@ -77,8 +68,13 @@ async fn latest_is_the_newest_release_whose_series_follows_our_contract() {
 #[tokio::test]
 async fn latest_is_simply_the_newest_when_no_series_follows_our_contract() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta1")]);
-    add(&github, "v1.1.0", &[(1, 0, "v1beta1"), (1, 1, "v1beta1")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta1")]);
+    add_release(
+        &github,
+        REPOSITORY,
+        "v1.1.0",
+        &[(1, 0, "v1beta1"), (1, 1, "v1beta1")],
+    );
     assert_eq!(
         provider(&github, None).default_version().await.unwrap(),
         "v1.1.0"
@@ -88,7 +84,7 @@ async fn latest_is_simply_the_newest_when_no_series_follows_our_contract() {
 #[tokio::test]
 async fn latest_passes_over_drafts_and_releases_without_metadata() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
     github.add_release(REPOSITORY, "v1.1.0", &[("components.yaml", "")]);
     github.add_draft(REPOSITORY, "v1.2.0");
     github.add_release(REPOSITORY, "chart-9", &[]);
@@ -115,8 +111,8 @@ async fn latest_passes_over_drafts_and_releases_without_metadata() {
 #[tokio::test]
 async fn latest_does_not_pass_over_metadata_that_is_out_of_reach() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
-    add(&github, "v1.1.0", &[(1, 1, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.1.0", &[(1, 1, "v1beta2")]);
     github.fail("v1.1.0/metadata.yaml", Failure::Status(500), usize::MAX);
     let error = provider(&github, None).default_version().await.unwrap_err();
     assert!(!error.is_not_found());
@@ -130,7 +126,7 @@ async fn latest_does_not_pass_over_metadata_that_is_out_of_reach() {
 #[tokio::test]
 async fn tags_without_a_v_are_found_again() {
     let github = GitHub::start();
-    add(&github, "1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "1.0.0", &[(1, 0, "v1beta2")]);
     let repository = provider(&github, None);
     assert_eq!(repository.default_version().await.unwrap(), "1.0.0");
     let versions = repository.versions().await.unwrap();
@@ -160,7 +156,7 @@ async fn all_pages_of_releases_are_read() {
 #[tokio::test]
 async fn providers_of_one_repository_share_the_requests() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
     let settings = settings(&github, None);
     for file in ["bootstrap.yaml", "control-plane.yaml", "core.yaml"] {
         github.add_release(REPOSITORY, "v1.0.0", &[(file, "")]);
@@ -187,7 +183,7 @@ async fn providers_of_one_repository_share_the_requests() {
 #[tokio::test]
 async fn private_repositories_need_a_token_which_goes_to_the_api_alone() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
     github.make_private(REPOSITORY);
     github.accept_token("t0ken");
 
@@ -232,7 +228,7 @@ async fn private_repositories_need_a_token_which_goes_to_the_api_alone() {
 #[tokio::test]
 async fn what_is_missing_is_named_together_with_what_there_is() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &[(1, 0, "v1beta2")]);
+    add_release(&github, REPOSITORY, "v1.0.0", &[(1, 0, "v1beta2")]);
     github.accept_token("t0ken");
     let with_token = provider(&github, Some("t0ken"));
     let error = with_token

@@ -15,15 +15,6 @@ fn provider(github: &GitHub) -> ProviderRepository {
     open("infrastructure-acme", URL, &settings(github, None))
 }
 
-fn add(github: &GitHub, tag: &str, series: &[(u64, u64, &str)]) {
-    let metadata = metadata(series);
-    let files = [
-        ("metadata.yaml", metadata.as_str()),
-        ("components.yaml", tag),
-    ];
-    github.add_release(REPOSITORY, tag, &files);
-}
-
 async fn latest(github: &GitHub) -> String {
     provider(github).default_version().await.unwrap()
 }
@@ -50,7 +41,7 @@ async fn the_newest_full_release_wins_and_two_requests_find_it() {
     ] {
         let github = GitHub::start();
         for tag in tags {
-            add(&github, tag, &SERIES);
+            add_release(&github, REPOSITORY, tag, &SERIES);
         }
         assert_eq!(latest(&github).await, expected, "{tags:?}");
         let metadata = format!("download {expected}/metadata.yaml");
@@ -61,7 +52,7 @@ async fn the_newest_full_release_wins_and_two_requests_find_it() {
 #[tokio::test]
 async fn a_tag_without_a_release_is_not_asked_for() {
     let github = GitHub::start();
-    add(&github, "v1.3.9", &SERIES);
+    add_release(&github, REPOSITORY, "v1.3.9", &SERIES);
     github.add_tagged_file(REPOSITORY, "v1.4.0", "README.md", "");
     assert_eq!(latest(&github).await, "v1.3.9");
     assert_eq!(take_requests(&github).len(), 2);
@@ -73,7 +64,7 @@ async fn a_release_without_all_its_files_is_passed_over_without_a_request() {
     let (complete, components) = (("metadata.yaml", text.as_str()), ("components.yaml", ""));
     for files in [vec![], vec![complete], vec![components]] {
         let github = GitHub::start();
-        add(&github, "v1.3.9", &SERIES);
+        add_release(&github, REPOSITORY, "v1.3.9", &SERIES);
         github.add_release(REPOSITORY, "v1.4.0", &files);
         assert_eq!(latest(&github).await, "v1.3.9", "{files:?}");
         assert_eq!(
@@ -86,7 +77,7 @@ async fn a_release_without_all_its_files_is_passed_over_without_a_request() {
 #[tokio::test]
 async fn a_file_that_is_still_being_uploaded_is_not_there() {
     let github = GitHub::start();
-    add(&github, "v1.3.9", &SERIES);
+    add_release(&github, REPOSITORY, "v1.3.9", &SERIES);
     let text = metadata(&SERIES);
     github.add_release(REPOSITORY, "v1.4.0", &[("metadata.yaml", &text)]);
     github.begin_upload(REPOSITORY, "v1.4.0", "components.yaml");
@@ -113,7 +104,7 @@ async fn a_file_that_is_still_being_uploaded_is_not_there() {
 async fn metadata_that_is_not_valid_does_not_hide_the_other_releases() {
     for bad in ["not: [valid", "", "apiVersion: v1\nkind: Metadata", "- a"] {
         let github = GitHub::start();
-        add(&github, "v1.3.9", &SERIES);
+        add_release(&github, REPOSITORY, "v1.3.9", &SERIES);
         let files = [("metadata.yaml", bad), ("components.yaml", "")];
         github.add_release(REPOSITORY, "v1.4.0", &files);
         assert_eq!(latest(&github).await, "v1.3.9", "{bad:?}");
@@ -139,7 +130,7 @@ async fn when_no_release_is_complete_the_newest_with_metadata_is_taken() {
 #[tokio::test]
 async fn many_incomplete_releases_cost_nothing_and_hide_nothing() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &SERIES);
+    add_release(&github, REPOSITORY, "v1.0.0", &SERIES);
     for minor in 1..20 {
         github.add_release(REPOSITORY, &format!("v1.{minor}.0"), &[]);
     }
@@ -152,7 +143,7 @@ async fn latest_is_the_newest_patch_of_the_newest_series_with_our_contract() {
     let github = GitHub::start();
     let series = [(1, 9, "v1beta2"), (2, 0, "v1beta3")];
     for tag in ["v1.9.0", "v1.9.4", "v2.0.1"] {
-        add(&github, tag, &series);
+        add_release(&github, REPOSITORY, tag, &series);
     }
     assert_eq!(latest(&github).await, "v1.9.4");
     assert_eq!(
@@ -175,7 +166,7 @@ async fn a_series_without_a_release_is_no_end_of_the_search() {
         (2, 0, "v1beta3"),
     ];
     for tag in ["v1.8.0", "v2.0.1"] {
-        add(&github, tag, &series);
+        add_release(&github, REPOSITORY, tag, &series);
     }
     github.add_release(REPOSITORY, "v1.9.0", &[("components.yaml", "")]);
     assert_eq!(latest(&github).await, "v1.8.0");
@@ -191,7 +182,7 @@ async fn the_newest_of_each_contract_is_known_from_one_file() {
         (1, 3, "v1beta3"),
     ];
     for tag in ["v0.9.0", "v1.0.3", "v1.0.4", "v1.1.0", "v1.2.0-rc.1"] {
-        add(&github, tag, &series);
+        add_release(&github, REPOSITORY, tag, &series);
     }
     github.add_release(REPOSITORY, "v1.0.5", &[("metadata.yaml", "")]);
     let offers = provider(&github).offers().await.unwrap();
@@ -206,7 +197,7 @@ async fn the_newest_of_each_contract_is_known_from_one_file() {
 #[tokio::test]
 async fn a_renamed_repository_is_followed_and_its_api_still_sees_the_token() {
     let github = GitHub::start();
-    add(&github, "v1.0.0", &SERIES);
+    add_release(&github, REPOSITORY, "v1.0.0", &SERIES);
     github.accept_token("t0ken");
     github.rename(REPOSITORY, "other/name");
     let repository = open(
@@ -232,7 +223,7 @@ async fn a_renamed_repository_is_followed_and_its_api_still_sees_the_token() {
 async fn a_rate_limit_fails_at_once_and_says_when_it_ends() {
     for code in [403, 429] {
         let github = GitHub::start();
-        add(&github, "v1.0.0", &SERIES);
+        add_release(&github, REPOSITORY, "v1.0.0", &SERIES);
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap();

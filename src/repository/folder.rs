@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use super::fetcher;
-use super::{Error, File, LATEST, Reason, Release, Settings, tag_of, unescaped_segments};
+use super::{Error, File, Reason, Release, Settings, ensure_folders, tag_of, unescaped_segments};
 use crate::http::{self, Get, Url, display_url, limit};
-use crate::model::Version;
 
 /// The file that lists the versions.
 const VERSIONS_FILE: &str = "versions";
@@ -113,16 +112,7 @@ impl HttpFolder {
         if file.is_empty() {
             return Err(invalid("it names no file".into()));
         }
-        if actual_label != label {
-            return Err(invalid(format!(
-                "the folder `{actual_label}` must have the name of the provider, `{label}`"
-            )));
-        }
-        if version != LATEST && version.parse::<Version>().is_err() {
-            return Err(invalid(format!(
-                "`{version}` is neither a semantic version nor `{LATEST}`"
-            )));
-        }
+        ensure_folders(actual_label, version, label).map_err(invalid)?;
         let mut folder = url.clone();
         folder.set_fragment(None);
         folder

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-use super::{Error, File, LATEST, Reason, Release, disk};
+use super::{Error, File, Reason, Release, disk, ensure_folders};
 use crate::http::Url;
 use crate::model::Version;
 
@@ -35,16 +35,7 @@ impl Local {
         let [Some(file), Some(version), Some(actual_label)] = names else {
             return Err(invalid("it has too few parts".into()));
         };
-        if actual_label != label {
-            return Err(invalid(format!(
-                "the folder `{actual_label}` must have the name of the provider, `{label}`"
-            )));
-        }
-        if version != LATEST && version.parse::<Version>().is_err() {
-            return Err(invalid(format!(
-                "`{version}` is neither a semantic version nor `{LATEST}`"
-            )));
-        }
+        ensure_folders(actual_label, version, label).map_err(invalid)?;
         Ok(Self {
             folder: folder.to_owned(),
             version: version.to_owned(),

@@ -433,6 +433,21 @@ fn tag_of(known: &[Release], version: &str) -> String {
     }
 }
 
+/// Checks the names of the folders around a file, of which the outer one is the provider's, as clusterctl wants them.
+fn ensure_folders(actual_label: &str, version: &str, label: &str) -> Result<(), String> {
+    if actual_label != label {
+        return Err(format!(
+            "the folder `{actual_label}` must have the name of the provider, `{label}`"
+        ));
+    }
+    if version != LATEST && version.parse::<Version>().is_err() {
+        return Err(format!(
+            "`{version}` is neither a semantic version nor `{LATEST}`"
+        ));
+    }
+    Ok(())
+}
+
 /// Returns the parts of a URL's path as they are meant, without escapes.
 fn unescaped_segments(url: &Url) -> Vec<String> {
     let segments = url.path_segments().into_iter().flatten();

@@ -110,9 +110,11 @@ pub(super) fn explain(unanswered: &Unanswered) -> (&'static str, String) {
         Error::Transport { reason, .. } => match (reason, maybe_written) {
             (Reason::Timeout, false) => reason::CONNECT_TIMEOUT,
             (Reason::Timeout, true) => reason::NO_ANSWER,
-            (Reason::Proxy, false) => reason::PROXY_REFUSED,
+            (Reason::Proxy | Reason::ProxyLogin, false) => reason::PROXY_REFUSED,
             (Reason::Certificate, false) => reason::CERTIFICATE_NOT_TRUSTED,
-            (_, false) => reason::UNREACHABLE,
+            (Reason::Connect | Reason::Interrupted | Reason::Redirect, false) => {
+                reason::UNREACHABLE
+            }
             (_, true) => reason::INTERRUPTED,
         },
         _ => reason::CLIENT_SETUP,
@@ -424,6 +426,7 @@ mod tests {
             (Reason::Interrupted, false, reason::UNREACHABLE),
             (Reason::Timeout, false, reason::CONNECT_TIMEOUT),
             (Reason::Proxy, false, reason::PROXY_REFUSED),
+            (Reason::ProxyLogin, false, reason::PROXY_REFUSED),
             (Reason::Certificate, false, reason::CERTIFICATE_NOT_TRUSTED),
             (Reason::Timeout, true, reason::NO_ANSWER),
             (Reason::Interrupted, true, reason::INTERRUPTED),

@@ -104,14 +104,18 @@ pub(super) fn document_end(text: &str) -> Option<usize> {
 /// Returns the line, from 1, of the first content behind a place where a document has ended. The next thing that
 /// go-yaml looks at may not be an unknown directive.
 pub(super) fn unread(text: &str, end: usize, first_line: usize) -> Result<Option<usize>, Fault> {
-    let line_start = text[..end].rfind('\n').map_or(0, |end| end + 1);
-    let first_line = first_line + text[..line_start].matches('\n').count();
-    let mut lines = text[line_start..].lines().enumerate();
+    let (before, rest) = text.split_at(end);
+    let first_line = first_line + before.matches('\n').count();
+    let begins_line = |index: usize| index > 0 || before.is_empty() || before.ends_with('\n');
     let behind = |line: &str| line.strip_prefix("...").is_some_and(is_content);
+    let mut lines = rest.lines().enumerate();
     let Some((index, line)) = lines.find(|(_, line)| is_content(line)) else {
         return Ok(None);
     };
     let line_number = first_line + index;
+    if !begins_line(index) {
+        return Ok(Some(line_number));
+    }
     if !is_document_end(line) {
         let place = Place {
             line: line_number,
@@ -240,6 +244,16 @@ mod tests {
             ("a: 1\n%YAML 1.1\n", Some(2)),
             ("a: 1\n...\n# c\n...\n", None),
             ("a: 1\n# c\n", None),
+            ("a: 1", None),
+            ("---\na: 1", None),
+            ("a: 1 # c", None),
+            ("{a: 1}", None),
+            ("{a: 1}\n{b: [", Some(2)),
+            ("{a: 1}\nb", Some(2)),
+            ("{a: 1} b", Some(1)),
+            ("{a: 1} # c\nb: 2", Some(2)),
+            ("{a: 1} # c\n...\n# c\nb: 2", Some(4)),
+            ("  a: 1\nb: 2", Some(2)),
         ];
         for (text, unread) in cases {
             let documents = parse_documents(text).unwrap();

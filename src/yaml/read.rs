@@ -175,13 +175,17 @@ impl<'a> Reader<'a> {
         while let Some(next) = self.parser.next_event() {
             let (event, span) = match (next, roots.last_mut()) {
                 (Ok((Event::DocumentEnd, span)), Some(root)) if self.rules == Rules::Manifest => {
-                    root.unread = self.unread(&span.start)?;
+                    let end = offset(&span.start);
+                    root.unread = go::unread(self.text, end, self.first_line)?;
                     break;
                 }
                 (Err(error), Some(root))
                     if self.rules == Rules::Manifest && go::ends_document(error.kind()) =>
                 {
-                    root.unread = self.unread(error.marker())?;
+                    // It is somewhere in the first line that is not read.
+                    let before = &self.text[..offset(error.marker())];
+                    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+                    root.unread = go::unread(self.text, line_start, self.first_line)?;
                     break;
                 }
                 (next, _) => next.map_err(|error| self.stop(&error))?,
@@ -208,12 +212,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(roots)
-    }
-
-    /// go-yaml reads the first document of a text and nothing behind it. Returns the line where there is something.
-    fn unread(&self, end: &Marker) -> Result<Option<usize>, Fault> {
-        let end = end.byte_offset().expect("a text in memory has offsets");
-        go::unread(self.text, end, self.first_line)
     }
 
     /// Returns the node that an event completes.
@@ -471,4 +469,8 @@ impl<'a> Reader<'a> {
             _ => Stop::Fault(fault),
         }
     }
+}
+/// Returns where a place of a text in memory is, in bytes.
+fn offset(place: &Marker) -> usize {
+    place.byte_offset().expect("a text in memory has offsets")
 }

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use arbitrary::{Arbitrary, Result, Unstructured};
+use arbitrary::{Arbitrary, Error, Result, Unstructured};
 use capictl::repository::source::assert_sound;
 use capictl_fuzz::words;
 use libfuzzer_sys::fuzz_target;
@@ -41,10 +41,11 @@ impl<'a> Arbitrary<'a> for Case {
         let beginning = input.choose(&BEGINNINGS)?;
         let end = input.choose(&ENDS)?;
         let text = words::text(input, WORDS, 4096);
-        Ok(Self(format!(
-            "{beginning}{}{end}",
-            String::from_utf8_lossy(&text)
-        )))
+        let text = String::from_utf8_lossy(&text);
+        if text.contains(SECRET) {
+            return Err(Error::IncorrectFormat);
+        }
+        Ok(Self(format!("{beginning}{text}{end}")))
     }
 }
 

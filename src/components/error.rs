@@ -9,7 +9,7 @@ use super::InvalidCrdName;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An override applies to an image that cannot be read, or makes one.
-    #[error("failed to apply image overrides to container `{container}` of `{object}`")]
+    #[error("cannot use the image of container `{container}` of `{object}`")]
     Image {
         /// The Deployment or DaemonSet.
         object: String,

@@ -16,7 +16,7 @@ const CONTAINERS: [&str; 2] = [
 /// Replaces the images that overrides of `component` apply to.
 ///
 /// # Errors
-/// An override applies, and the image cannot be read.
+/// An image cannot be read, before or after.
 pub fn override_images(
     objects: &mut [Object],
     component: &str,
@@ -109,7 +109,7 @@ mod tests {
         let error = override_images(&mut objects, "x", &overrides).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "failed to apply image overrides to container `manager` of `Deployment n/d`"
+            "cannot use the image of container `manager` of `Deployment n/d`"
         );
     }
 }

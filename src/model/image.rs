@@ -1,7 +1,7 @@
 //! Container image references and what the configuration's `images` section changes about them.
 //!
 //! An override replaces parts of a reference, `{repository}/{name}:{tag}@{digest}`. References that no override touches
-//! stay as they were written, odd ones included.
+//! stay as they were written; one that cannot be read is refused all the same, as clusterctl does, for nothing could run it.
 
 use std::collections::BTreeMap;
 
@@ -53,10 +53,11 @@ pub struct ImageOverrides(pub BTreeMap<String, ImageOverride>);
 impl ImageOverrides {
     /// Returns the reference that a component uses in place of `image`.
     ///
-    /// A reference without registry host means what it means to Docker: `nginx` is `docker.io/library/nginx`.
+    /// A reference without registry host means what it means to Docker: `nginx` is `docker.io/library/nginx`. One with a
+    /// variable that has no value yet, as `--raw` shows them, passes where no override applies.
     ///
     /// # Errors
-    /// An override applies, and the reference before or after it cannot be read.
+    /// The reference before or after the overrides cannot be read.
     pub fn apply(&self, component: &str, image: &str) -> Result<String, InvalidImage> {
         let keys = [
             ALL.to_owned(),
@@ -68,15 +69,17 @@ impl ImageOverrides {
             .into_iter()
             .filter(|key| self.0.get(key).map(|one| merged.update(one)).is_some())
             .collect();
+        if merged.is_empty() && image.contains("${") {
+            return Ok(image.to_owned());
+        }
+        let reference = Reference::parse(image).map_err(|reason| InvalidImage::Original {
+            image: image.to_owned(),
+            reason,
+        })?;
         if merged.is_empty() {
             return Ok(image.to_owned());
         }
-        let replaced = Reference::parse(image)
-            .map_err(|reason| InvalidImage::Original {
-                image: image.to_owned(),
-                reason,
-            })?
-            .replace(&merged);
+        let replaced = reference.replace(&merged);
         match Reference::parse(&replaced) {
             Ok(_) => Ok(replaced),
             Err(reason) => Err(InvalidImage::Overridden {
@@ -114,9 +117,12 @@ pub enum InvalidImage {
 impl Explain for InvalidImage {
     fn hints(&self) -> Vec<String> {
         match self {
+            Self::Original { image, .. } if image.contains("${") => vec![
+                "image overrides apply to this image, and its variables have no values yet when they are not substituted"
+                    .into(),
+            ],
             Self::Original { .. } => vec![
-                "image overrides apply to this image, so its name has to be readable; \
-                 variables have no values yet when they are not substituted"
+                "correct the name in the components, or the value of the variable that it comes from"
                     .into(),
             ],
             Self::Overridden { keys, .. } => vec![format!(
@@ -129,6 +135,9 @@ impl Explain for InvalidImage {
         }
     }
 }
+
+/// The longest repository name, its registry host included.
+const MAX_NAME: usize = 255;
 
 /// The parts of a reference, with Docker's defaults filled in.
 struct Reference<'a> {
@@ -149,9 +158,13 @@ impl<'a> Reference<'a> {
         if let Some(digest) = digest {
             ensure_digest(digest)?;
         }
+        if path.len() > MAX_NAME {
+            return Err("the repository name has more than 255 characters");
+        }
         let (host, path) = split_host(path);
         ensure_path(path)?;
-        if let Some(host) = host {
+        // A host with `_` is none, but can be the first part of a path; the grammar knows no better.
+        if let Some(host) = host.filter(|host| !is_path_element(host)) {
             ensure_host(host)?;
         }
         let host = host.unwrap_or("docker.io");
@@ -274,16 +287,21 @@ fn ensure_tag(tag: &str) -> Result<(), &'static str> {
     }
 }
 
+/// The algorithms are those that OCI registers.
 fn ensure_digest(digest: &str) -> Result<(), &'static str> {
-    match digest.split_once(':') {
-        Some((algorithm, hex))
-            if !algorithm.is_empty()
-                && hex.len() >= 32
-                && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
-        {
-            Ok(())
-        }
-        _ => Err("the digest must be an algorithm, `:` and at least 32 hexadecimal digits"),
+    let (algorithm, hex) = digest.split_once(':').unwrap_or((digest, ""));
+    let length = match algorithm {
+        "sha256" => 64,
+        "sha384" => 96,
+        "sha512" => 128,
+        _ => return Err("the algorithm of the digest is none of `sha256`, `sha384`, `sha512`"),
+    };
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    match hex.len() == length && hex.bytes().all(is_hex) {
+        true => Ok(()),
+        false => Err(
+            "the digest has not as many hexadecimal digits, in lower case, as its algorithm gives",
+        ),
     }
 }
 
@@ -341,10 +359,14 @@ mod tests {
     }
 
     #[test]
-    fn without_an_override_any_text_stays_as_it_is() {
+    fn without_an_override_a_name_stays_as_it_is() {
         let overrides = overrides(&[("other", ["r.io", "", ""]), ("x/y", ["r.io", "", ""])]);
-        for image in ["nginx:1", "", "${IMAGE}", "A/B:c:d", "docker.io/a/b:1"] {
+        for image in ["nginx:1", "${IMAGE}", "r.io/${NAME}:v1", "docker.io/a/b:1"] {
             assert_eq!(overrides.apply("x", image).unwrap(), image);
+        }
+        for image in ["", "$IMAGE:latest", "A/B:c:d", ".r.io/a:1"] {
+            let error = overrides.apply("x", image).unwrap_err();
+            assert!(error.hints()[0].starts_with("correct the name"), "{image}");
         }
     }
 
@@ -357,13 +379,14 @@ mod tests {
             ("docker.io/nginx:1", "docker.io/library/nginx:2"),
             ("localhost/a:1", "localhost/a:2"),
             ("r:5000/a__b/c-d.e:1", "r:5000/a__b/c-d.e:2"),
+            ("a_b.local/c:1", "a_b.local/c:2"),
         ] {
             assert_eq!(overrides.apply("x", image).unwrap(), expected);
         }
     }
 
     #[test]
-    fn an_unreadable_name_is_refused_when_it_would_be_changed() {
+    fn an_unreadable_name_is_refused() {
         let plain = overrides(&[("all", ["", "", "2"])]);
         for bad in [
             "",
@@ -371,6 +394,9 @@ mod tests {
             "r.io/A:1",
             "r.io/a:",
             "r.io/a@sha256:12",
+            "r.io/a@sha1:0123456789abcdef0123456789abcdef01234567",
+            &format!("r.io/a@{}", DIGEST.to_uppercase().replace("SHA", "sha")),
+            &"a/".repeat(128),
             "r.io:x/a",
             "r.io//a",
             "r.io/a/",

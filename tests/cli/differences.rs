@@ -148,6 +148,27 @@ fn images_need_no_registry() {
         "{theirs}"
     );
     assert!(ours.stdout.contains("image: manager:v1.2.3"), "{ours}");
+
+    let components = COMPONENTS.replace("registry.example.com/manager", "${IMAGE}");
+    let raw = with_components(&components);
+    let (theirs, ours) = both(&raw, "generate provider -i example --raw");
+    assert_eq!((theirs.status, ours.status), (1, 0), "{theirs}{ours}");
+    assert!(ours.stdout.contains("image: ${IMAGE}:v1.2.3"), "{ours}");
+    // Everything else that is no name is refused by both.
+    let environment = with_components(&components)
+        .with("EXAMPLE_TOKEN", "abc")
+        .with("IMAGE", ".example.com/manager");
+    let (theirs, ours) = both(&environment, "generate provider -i example");
+    assert_eq!(theirs.status, 1, "{theirs}");
+    insta::assert_snapshot!(ours, @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the components `[FOLDER]/repository/infrastructure-example/v1.2.3/components.yaml` cannot be used
+      caused by: cannot use the image of container `manager` of `Deployment example-system/manager`
+      caused by: couldn't parse image name `.example.com/manager:v1.2.3`: the registry host is no host name
+    hint: correct the name in the components, or the value of the variable that it comes from
+    ");
 }
 
 #[test]

@@ -36,6 +36,13 @@ pub enum HoleKind {
         /// The variable without a value.
         name: String,
     },
+    /// `${V:text}`: an offset that is no number leaves a value as it is, and was meant as a default.
+    DefaultAsOffset {
+        /// The variable without a value.
+        name: String,
+        /// The text.
+        text: String,
+    },
     /// `${V:?text}` puts the text in place of the value.
     MessageAsValue {
         /// The variable without a value.
@@ -52,6 +59,13 @@ pub enum HoleKind {
         name: String,
         /// Line of the use that makes the variable an optional one.
         default_line: usize,
+    },
+    /// `${V/x/y}` and then `${V}`: the first use makes the variable an optional one, though there is no default.
+    OptionalElsewhere {
+        /// The variable without a value.
+        name: String,
+        /// Line of the first use.
+        first_line: usize,
     },
     /// `${1:-x}`, `${file:-x}`: text of a shell script, by the custom that variables of templates are in upper case.
     ShellText {
@@ -81,6 +95,11 @@ impl Display for Hole {
                 "`{name}` is not set, and nothing is left of the reference; set it, or write `$${{{name}...` if this is text \
                  for a shell"
             ),
+            HoleKind::DefaultAsOffset { name, text } => write!(
+                formatter,
+                "`{name}` is not set, and nothing is left of the reference; set it, or write `${{{name}:={text}}}` if that is its \
+                 default"
+            ),
             HoleKind::MessageAsValue { name } => write!(
                 formatter,
                 "`{name}` is not set, and the text behind `:?` takes the place of its value; set it, or write `${{{name}}}` to \
@@ -94,6 +113,11 @@ impl Display for Hole {
                 formatter,
                 "`{name}` is not set and reads as empty here: what line {default_line} has in its place counts there only; set it, \
                  or give it a default here"
+            ),
+            HoleKind::OptionalElsewhere { name, first_line } => write!(
+                formatter,
+                "`{name}` is not set and reads as empty here: the way in which line {first_line} uses it makes it an optional \
+                 variable; set it, or give it a default here"
             ),
             HoleKind::ShellText { name } => write!(
                 formatter,
@@ -182,16 +206,37 @@ impl Search<'_> {
                 | Operator::Replace(Replace::First | Replace::All)
                 | Operator::Trim(..),
                 _,
-            ) if unset => HoleKind::UnsetOperand { name },
+            ) if unset => match self.default_as_offset(expression) {
+                Some(text) => HoleKind::DefaultAsOffset { name, text },
+                None => HoleKind::UnsetOperand { name },
+            },
             _ => return,
         };
         self.add_at(expression, kind);
     }
 
+    /// Returns the offset of a substring that is no number, but for what a shell may have there: `${text:from}`.
+    fn default_as_offset(&self, expression: &Expression) -> Option<String> {
+        if expression.operator != Operator::Substring || is_shell_name(&self.name(expression)) {
+            return None;
+        }
+        let text = self.plain_argument(expression)?;
+        let is_meant = !text.is_empty() && text.trim().parse::<i64>().is_err();
+        is_meant.then(|| text.to_owned())
+    }
+
+    /// Returns the argument of a reference that has one, without references in it.
+    fn plain_argument(&self, expression: &Expression) -> Option<&str> {
+        match &expression.arguments[..] {
+            [Piece::Text(range)] => std::str::from_utf8(&self.template.text[range.clone()]).ok(),
+            _ => None,
+        }
+    }
+
     /// Looks for uses of a variable that another use, the first one, has made an optional one.
     fn later_uses(&mut self) {
         let template = self.template;
-        let mut defaults: Vec<Option<usize>> = vec![None; template.names.len()];
+        let mut first_uses: Vec<Option<&Expression>> = vec![None; template.names.len()];
         for piece in &template.pieces {
             let Piece::Reference(index) = piece else {
                 continue;
@@ -200,18 +245,31 @@ impl Search<'_> {
             if self.value(expression).is_some() {
                 continue;
             }
-            let default_line = defaults[expression.name];
-            match (expression.operator, default_line) {
-                (Operator::Value | Operator::Length | Operator::Case(_), Some(default_line)) => {
-                    let name = self.name(expression);
-                    self.add_at(
-                        expression,
-                        HoleKind::DefaultElsewhere { name, default_line },
-                    );
+            match (expression.operator, first_uses[expression.name]) {
+                (Operator::Value | Operator::Length | Operator::Case(_), Some(first)) => {
+                    if let Some(kind) = self.kind_after(first) {
+                        self.add_at(expression, kind);
+                    }
                 }
-                (_, None) => defaults[expression.name] = Some(expression.line),
+                (_, None) => first_uses[expression.name] = Some(expression),
                 _ => {}
             }
+        }
+    }
+
+    /// Returns what is lost at a later use of a variable, if anything is: a default of `""` is as empty as nothing.
+    fn kind_after(&self, first: &Expression) -> Option<HoleKind> {
+        let name = self.name(first);
+        match (first.operator, self.plain_argument(first)) {
+            (Operator::Default(_), Some(r#""""# | "''")) => None,
+            (Operator::Default(_), _) => Some(HoleKind::DefaultElsewhere {
+                name,
+                default_line: first.line,
+            }),
+            _ => Some(HoleKind::OptionalElsewhere {
+                name,
+                first_line: first.line,
+            }),
         }
     }
 
@@ -352,8 +410,13 @@ mod tests {
             ),
             (
                 "# ${A//x/}\nk: ${A}",
-                "line 2: `A` is not set and reads as empty here: what line 1 has in its place counts there only; set it, or \
-                 give it a default here",
+                "line 2: `A` is not set and reads as empty here: the way in which line 1 uses it makes it an optional variable; \
+                 set it, or give it a default here",
+            ),
+            (
+                "${A:50Gi} ${SET:50Gi}",
+                "line 1: `A` is not set, and nothing is left of the reference; set it, or write `${A:=50Gi}` if that is its \
+                 default",
             ),
             (
                 "a\nb\0c",
@@ -389,6 +452,7 @@ mod tests {
             "${A:=${SET}}",
             "${SET#v} ${SET:0:3} ${SET:?m}",
             "${A:=1} ${A:=2} ${A:=}",
+            "${A:=\"\"} ${A} ${B:-''} ${B}",
             "${A/#arn/role: arn}",
             "# ${A#x} ${B:?m} ${1:-x} {ABC:=x} ${A}\n  # ${C:=${D}}",
             "{ABC} {{ABC}} {a} {AB:=} $${ABC:=1} {\"ABC\": 1} {ABC: 1}",

@@ -72,7 +72,7 @@ const FAILURES: [Failure; 3] = [
     Failure {
         row: "image-names",
         name: "images with variables",
-        text: "couldn't parse image name: invalid reference format",
+        text: "couldn't parse image name",
     },
     // capictl knows no types, so a variable that stands for a number or a boolean may stay in its place.
     Failure {

@@ -187,6 +187,31 @@ fn a_value_that_breaks_the_yaml_is_named_and_nothing_is_shown() {
     "#);
 }
 
+#[test]
+fn a_number_that_is_read_as_another_text_is_a_warning() {
+    let environment = rendering("a: ${A}\nb: ${B}\nc: [${C}, '${A}', ${D}, ${E}]\nf: n${B}\n")
+        .with("A", "123456789012345678901")
+        .with("B", "007")
+        .with("C", "0644")
+        .with("D", "0")
+        .with("E", "12345678901234567890");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 0
+    ---- stdout
+    a: 1.2345678901234568e+20
+    b: 7
+    c:
+    - 420
+    - "123456789012345678901"
+    - 0
+    - 12345678901234567890
+    f: n007
+    ---- stderr
+    warning: `t.yaml`, line 1: YAML takes a part of the value of `A` for its own; put quotes around it in the template: `"${A}"`
+    warning: `t.yaml`, line 2: YAML takes a part of the value of `B` for its own; put quotes around it in the template: `"${B}"`
+    "#);
+}
+
 /// See harvester/cluster-api-provider-harvester #109.
 #[test]
 fn a_variable_without_its_dollar_is_pointed_at() {

@@ -57,11 +57,15 @@ fn is_risky(value: &str) -> bool {
 /// Tells whether a value may be a number of which YAML leaves another spelling: `012345678901`, `1.30`, `1234e56`. Modes of
 /// files, such as `0644`, are octal numbers on purpose.
 fn is_odd_number(value: &str) -> bool {
-    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
+    /// Digits of the longest number that fits into 64 bits whatever they are.
+    const ALWAYS_FIT: usize = 18;
+    let digits = value.strip_prefix('-').unwrap_or(value);
     let is_number = |c: char| c.is_ascii_hexdigit() || "._xo+-".contains(c);
-    let is_usual = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (!digits.starts_with('0') || digits.len() <= 4);
-    digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+    let is_mode = digits.len() == 4 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    let is_usual = digits.len() <= ALWAYS_FIT
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && (!digits.starts_with('0') || digits == "0" || is_mode);
+    digits.starts_with(|c: char| c.is_ascii_digit() || "+.".contains(c))
         && digits.chars().all(is_number)
         && !is_usual
 }
@@ -153,6 +157,10 @@ mod tests {
             ("k: '${V}'", "a''b", ""),
             ("k: ${V}", "012345678901", QUOTES),
             ("k: ${V}", "1.30", QUOTES),
+            ("k: ${V}", "007", QUOTES),
+            ("k: ${V}", "09", QUOTES),
+            ("k: ${V}", "+491234567", QUOTES),
+            ("k: ${V}", "123456789012345678901", QUOTES),
             ("k: ${V}", "1234e56", QUOTES),
             ("k: {a: ' #', b: ${V}}", "x, c: d", QUOTES),
             ("k: |\n  ${V}\n", "a\nl: b", LINES),
@@ -185,6 +193,10 @@ mod tests {
             ("k: {${V}}", "a: 1, b: 2"),
             ("k: a=${V}", " "),
             ("k: ${V}", "0644"),
+            ("k: ${V}", "0"),
+            ("k: ${V}", "-64"),
+            ("k: ${V}", "12345678901234567890"),
+            ("k: ${V}", "123456789012"),
             ("k: '${V}'", "012345678901"),
             ("# ${V}\nk: 1", "a: b"),
             ("k: |\n  ${V}\n", "a: b #c"),

@@ -43,6 +43,9 @@ pub enum Problem {
     /// A list or a scalar where an object is expected.
     #[error("the document is no mapping")]
     NotAMapping,
+    /// The operations of a JSON patch, as kustomize has them in files beside manifests.
+    #[error("the document is no mapping, but a list of operations with `op` and `path`")]
+    Patch,
     /// A second document in a configuration file.
     #[error("a second document begins, there may be one only")]
     SecondDocument,
@@ -145,6 +148,9 @@ impl Explain for Error {
         let hint = match &self.problem {
             Problem::NotAMapping => {
                 "every document must hold one object, with `apiVersion` and `kind`"
+            }
+            Problem::Patch => {
+                "this looks like a JSON patch, which is no manifest: give what comes of it, as `kustomize build` prints it"
             }
             Problem::Separator => "put the content on the line below `---`",
             Problem::UnsupportedKey => "put the key in quotes",

@@ -60,14 +60,22 @@ pub fn parse_documents(text: &str) -> Result<Vec<Document>, Error> {
                     line: root.place.line,
                     unread: root.unread,
                 }),
-                _ => {
-                    let fault = root.place.fault(Problem::NotAMapping);
+                value => {
+                    let fault = root.place.fault(no_mapping(&value));
                     return Err(Error::in_document(documents.len() + 1, fault));
                 }
             }
         }
     }
     Ok(documents)
+}
+
+fn no_mapping(value: &Value) -> Problem {
+    let is_operation = |item: &Value| item.get("op").is_some() && item.get("path").is_some();
+    match value.as_array() {
+        Some(items) if items.iter().any(is_operation) => Problem::Patch,
+        _ => Problem::NotAMapping,
+    }
 }
 
 /// Parses a configuration file: one document, null when it is empty.

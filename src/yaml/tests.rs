@@ -115,6 +115,10 @@ fn errors_count_lines_of_the_whole_text() {
         problem("a: 1\n---\n\nsecret\n"),
         (4, 1, Problem::NotAMapping)
     );
+    assert_eq!(
+        problem("a: 1\n---\n# c\n- op: add\n  path: /a\n"),
+        (4, 1, Problem::Patch)
+    );
     assert_eq!(problem("a: 1\n--- secret\n"), (2, 1, Problem::Separator));
     assert_eq!(
         problem("a: 1\n? [secret]\n: 2\n"),

@@ -187,6 +187,188 @@ fn a_value_that_breaks_the_yaml_is_named_and_nothing_is_shown() {
     "#);
 }
 
+#[test]
+fn the_place_at_fault_is_named_and_not_the_one_above() {
+    let environment = rendering("k: 1\na: \"${V}\"\nb: ${V}\nc: '${V}'\n").with("V", "a: b");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 3, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 3, column 5: mapping values are not allowed in this context
+    hint: put quotes around it in the template: `"${V}"`
+    "#);
+    let environment = rendering("a: \"${V}\"\nb: '${V}'\n").with("V", "it's");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 2, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 8: invalid trailing content after single-quoted scalar
+    hint: put quotes around it in the template: `"${V}"`
+    "#);
+    // The bracket that is not closed is in line 1, and it is line 2 that cannot be read.
+    let environment = rendering("a: ${V}\nb: \"${V}\"\nc: '${V}'\n").with("V", "[x");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 1, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 2: illegal placement of ':' indicator
+    hint: put quotes around it in the template: `"${V}"`
+    "#);
+}
+
+#[test]
+fn a_number_without_end_is_named_as_other_values_are() {
+    let environment = rendering("a: ${V}\nb: ${W}\n")
+        .with("V", ".inf")
+        .with("W", "x: y");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 1, and the value of `W`, used in line 2, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 4: infinity and not-a-number have no counterpart in JSON
+    hint: put quotes around it in the template: `"${V}"`
+    "#);
+}
+
+#[test]
+fn a_word_where_no_word_fits_is_named() {
+    let labels = "metadata:\n  labels:\n    ${V}\n    x: ${W}\n";
+    let environment = rendering(labels).with("V", "foo").with("W", "w");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 3, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 4, column 6: mapping values are not allowed in this context
+    hint: the lines around have fields or items: set `V` to such lines, as in `key: value`, or to nothing
+    ");
+    let environment = rendering("a: 1\n${V}: 2\nb: '${W}'\n")
+        .with("V", "")
+        .with("W", "w #");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 2, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 1: a key must be a text, a number or a boolean
+    hint: `V` is empty, and something must stand there: set it
+    ");
+    let environment = rendering("image: repository:${TAG}\nname: ${V}\n")
+        .with("TAG", "")
+        .with("V", "v");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `TAG`, used in line 1, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 18: mapping values are not allowed in this context
+    hint: `TAG` is empty, and something must stand there: set it
+    ");
+    let environment = rendering("l:\n- image: a:${TAG}\n- image: b:${TAG}\n").with("TAG", "");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `TAG`, used in line 2, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 11: mapping values are not allowed in this context
+    hint: `TAG` is empty, and something must stand there: set it
+    ");
+    let environment = rendering("a: ${W}\nb: !!int \"${V}\"\n")
+        .with("V", "x")
+        .with("W", "w");
+    insta::assert_snapshot!(environment.run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 2, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 10: the value is no `!!int`
+    hint: the tag before it asks for another type: set `V` to a value of that type, such as `1`
+    ");
+    let environment = rendering("${V}: 1\n").with("V", "null");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: the value of `V`, used in line 1, breaks the YAML of `t.yaml` there
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 1: a key must be a text, a number or a boolean
+    hint: put quotes around it in the template: `"${V}"`
+    "#);
+}
+
+#[test]
+fn what_is_no_manifest_is_told_by_its_looks() {
+    insta::assert_snapshot!(rendering("a: 1\nb: {{ .Values.b }}\n").run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: what `t.yaml` renders to cannot be read
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 5: a key must be a text, a number or a boolean
+    hint: `{{` without quotes looks like a Helm template, which is no YAML: render it with `helm template` first
+    ");
+    insta::assert_snapshot!(rendering("{{- if .Values.b }}\na: 1\n{{- end }}\n").run(LINE), @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: what `t.yaml` renders to cannot be read
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 3: "-" is only valid inside a block
+    hint: `{{` without quotes looks like a Helm template, which is no YAML: render it with `helm template` first
+    "#);
+    insta::assert_snapshot!(rendering("a: '{{ .Values.b }}'\nb: [\n").run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: what `t.yaml` renders to cannot be read
+      caused by: failed to unmarshal the 1st yaml document: line 2, column 4: unclosed bracket '['
+    hint: look at the indentation and the quotes there and on the lines before
+    ");
+    let patch = "- op: replace\n  path: /spec/replicas\n  value: 3\n";
+    insta::assert_snapshot!(rendering(patch).run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: what `t.yaml` renders to cannot be read
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 1: the document is no mapping, but a list of operations with `op` and `path`
+    hint: this looks like a JSON patch, which is no manifest: give what comes of it, as `kustomize build` prints it
+    ");
+    insta::assert_snapshot!(rendering("- name: x\n  path: /\n").run(LINE), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: what `t.yaml` renders to cannot be read
+      caused by: failed to unmarshal the 1st yaml document: line 1, column 1: the document is no mapping
+    hint: every document must hold one object, with `apiVersion` and `kind`
+    ");
+}
+
+#[test]
+fn a_number_that_is_read_as_another_text_is_a_warning() {
+    let environment = rendering("a: ${A}\nb: ${B}\nc: [${C}, '${A}', ${D}, ${E}]\nf: n${B}\n")
+        .with("A", "123456789012345678901")
+        .with("B", "007")
+        .with("C", "0644")
+        .with("D", "0")
+        .with("E", "12345678901234567890");
+    insta::assert_snapshot!(environment.run(LINE), @r#"
+    status: 0
+    ---- stdout
+    a: 1.2345678901234568e+20
+    b: 7
+    c:
+    - 420
+    - "123456789012345678901"
+    - 0
+    - 12345678901234567890
+    f: n007
+    ---- stderr
+    warning: `t.yaml`, line 1: YAML takes a part of the value of `A` for its own; put quotes around it in the template: `"${A}"`
+    warning: `t.yaml`, line 2: YAML takes a part of the value of `B` for its own; put quotes around it in the template: `"${B}"`
+    "#);
+}
+
 /// See harvester/cluster-api-provider-harvester #109.
 #[test]
 fn a_variable_without_its_dollar_is_pointed_at() {

@@ -10,6 +10,7 @@
 //! Nothing here shows a value.
 
 mod culprits;
+mod misfit;
 mod misread;
 mod remedy;
 
@@ -38,11 +39,37 @@ fn document_around(text: &str, place: &Range<usize>) -> Range<usize> {
     start..end
 }
 
+/// The places of a text. Two references may share a character that each has cut; that is no place to look at.
+fn places<'r>(text: &str, rendering: &'r Rendering) -> impl Iterator<Item = &'r Substitution<'r>> {
+    let places = rendering.substitutions.iter();
+    places.filter(|place| text.get(place.range.clone()).is_some())
+}
+
 /// The places whose values could mean something to YAML.
 fn risky<'r>(text: &str, rendering: &'r Rendering) -> impl Iterator<Item = &'r Substitution<'r>> {
-    let places = rendering.substitutions.iter();
-    // Two references may share a character that each has cut; that is no place to look at.
-    places.filter(|place| text.get(place.range.clone()).is_some_and(is_risky))
+    places(text, rendering).filter(|place| is_risky(&text[place.range.clone()]))
+}
+
+fn is_inside(part: &Range<usize>, place: &Substitution) -> bool {
+    part.start <= place.range.start && place.range.end <= part.end
+}
+
+/// Returns a part of the text as it would be if some of its places had other values, those that `word` gives.
+fn with_words<'w>(
+    text: &str,
+    rendering: &Rendering,
+    part: &Range<usize>,
+    word: impl Fn(&Substitution) -> Option<&'w str>,
+) -> String {
+    let (mut replaced, mut copied) = (String::with_capacity(part.len()), part.start);
+    for place in places(text, rendering).filter(|place| is_inside(part, place)) {
+        if let Some(word) = word(place) {
+            replaced.push_str(&text[copied..place.range.start]);
+            replaced.push_str(word);
+            copied = place.range.end;
+        }
+    }
+    replaced + &text[copied..part.end]
 }
 
 /// Tells whether a value could mean something to YAML, wherever it stands.
@@ -51,19 +78,32 @@ fn is_risky(value: &str) -> bool {
     let begins_plain = |c: char| c.is_alphanumeric() || "._/+=:".contains(c);
     let is_harmless =
         value.chars().all(is_plain) && value.starts_with(begins_plain) && !value.ends_with(':');
-    !value.trim().is_empty() && (!is_harmless || is_odd_number(value))
+    !value.trim().is_empty() && (!is_harmless || is_odd_number(value) || is_endless(value))
 }
 
 /// Tells whether a value may be a number of which YAML leaves another spelling: `012345678901`, `1.30`, `1234e56`. Modes of
 /// files, such as `0644`, are octal numbers on purpose.
 fn is_odd_number(value: &str) -> bool {
-    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
+    /// Digits of the longest number that fits into 64 bits whatever they are.
+    const ALWAYS_FIT: usize = 18;
+    let digits = value.strip_prefix('-').unwrap_or(value);
     let is_number = |c: char| c.is_ascii_hexdigit() || "._xo+-".contains(c);
-    let is_usual = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (!digits.starts_with('0') || digits.len() <= 4);
-    digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+    let is_mode = digits.len() == 4 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    let is_usual = digits.len() <= ALWAYS_FIT
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && (!digits.starts_with('0') || digits == "0" || is_mode);
+    digits.starts_with(|c: char| c.is_ascii_digit() || "+.".contains(c))
         && digits.chars().all(is_number)
         && !is_usual
+}
+
+/// Tells whether a value is infinity or not-a-number, for which JSON has nothing.
+fn is_endless(value: &str) -> bool {
+    let unsigned = value.strip_prefix(['-', '+']).unwrap_or(value);
+    matches!(
+        unsigned,
+        ".inf" | ".Inf" | ".INF" | ".nan" | ".NaN" | ".NAN"
+    )
 }
 
 #[cfg(test)]
@@ -103,6 +143,17 @@ mod tests {
             ("k: ${V}", "say \"hi", ""),
             ("k: ${V}", "\"hi\" he said: no", SINGLE_QUOTES),
             ("k: pre-${V}", "a: b", WHOLE),
+            ("k: ${V}", "+.Inf", QUOTES),
+            ("k: ${V}", ".nan", QUOTES),
+            ("${V}: 1", "null", QUOTES),
+            ("k: \"q\" ${V}", "foo", WHOLE),
+            ("k: !!float ${V}", "foo", "such as `1`"),
+            ("k: !!bool ${V}", "foo", "such as `true`"),
+            (
+                "k:\n  ${V}\n  l: ${V}",
+                "foo",
+                "as in `key: value`, or to nothing",
+            ),
             ("k: '${V}'", "it's", QUOTES),
             ("k: \"${V}\"", "a\"b", SINGLE_QUOTES),
             (
@@ -153,6 +204,10 @@ mod tests {
             ("k: '${V}'", "a''b", ""),
             ("k: ${V}", "012345678901", QUOTES),
             ("k: ${V}", "1.30", QUOTES),
+            ("k: ${V}", "007", QUOTES),
+            ("k: ${V}", "09", QUOTES),
+            ("k: ${V}", "+491234567", QUOTES),
+            ("k: ${V}", "123456789012345678901", QUOTES),
             ("k: ${V}", "1234e56", QUOTES),
             ("k: {a: ' #', b: ${V}}", "x, c: d", QUOTES),
             ("k: |\n  ${V}\n", "a\nl: b", LINES),
@@ -185,6 +240,10 @@ mod tests {
             ("k: {${V}}", "a: 1, b: 2"),
             ("k: a=${V}", " "),
             ("k: ${V}", "0644"),
+            ("k: ${V}", "0"),
+            ("k: ${V}", "-64"),
+            ("k: ${V}", "12345678901234567890"),
+            ("k: ${V}", "123456789012"),
             ("k: '${V}'", "012345678901"),
             ("# ${V}\nk: 1", "a: b"),
             ("k: |\n  ${V}\n", "a: b #c"),
@@ -217,6 +276,25 @@ mod tests {
           caused by: failed to unmarshal the 1st yaml document: line 2, column 5: mapping values are not allowed in this context
         hint: put quotes around it in the template: `"${B}"`
         "#);
+    }
+
+    #[test]
+    fn of_all_places_of_a_value_one_at_fault_is_named() {
+        let lines = |break_at: usize| {
+            let line = |at| {
+                if at == break_at {
+                    "k: ${V}\n"
+                } else {
+                    "k: '${V}'\n"
+                }
+            };
+            (1..=50).map(line).collect::<String>()
+        };
+        for break_at in [1, 2, 25, 49, 50] {
+            let told = told(&lines(break_at), "a: b");
+            let place = format!("the value of `V`, used in line {break_at}, breaks");
+            assert!(told[0].contains(&place), "{break_at}: {told:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! How a template can be written so that a value stays whole.
 
-use super::{document_around, risky};
+use std::ops::Range;
+
+use super::{document_around, is_risky, with_words};
 use crate::template::{Rendering, Substitution};
 use crate::yaml::Outline;
 
@@ -70,21 +72,11 @@ fn stays_whole_in_quotes(before: &str, quote: char, value: &str, behind: &str) -
 /// Returns what is before and behind a place in its document, with harmless words for other risky values.
 fn around(text: &str, rendering: &Rendering, place: &Substitution) -> (String, String) {
     let document = document_around(text, &place.range);
-    let (mut before, mut behind) = (String::new(), String::new());
-    let mut copied = document.start;
-    for other in risky(text, rendering) {
-        if other.range.start < document.start || other.range.end > document.end {
-            continue;
-        }
-        let part = &text[copied..other.range.start];
-        copied = other.range.end;
-        if other.range.start < place.range.start {
-            before = before + part + "x";
-        } else if other.range == place.range {
-            before += part;
-        } else {
-            behind = behind + part + "x";
-        }
-    }
-    (before, behind + &text[copied..document.end])
+    let harmless = |part: Range<usize>| {
+        with_words(text, rendering, &part, |other| {
+            is_risky(&text[other.range.clone()]).then_some("x")
+        })
+    };
+    let before = harmless(document.start..place.range.start);
+    (before, harmless(place.range.end..document.end))
 }

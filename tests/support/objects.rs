@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::civil::Date;
 use kube::api::{Api, DynamicObject, ListParams};
 use kube::discovery::{Discovery, verbs};
 use kube::{Client, ResourceExt as _};
@@ -112,9 +113,14 @@ fn mask(value: &mut Value) {
         Value::String(text) if text.starts_with("-----BEGIN CERTIFICATE-----") => {
             *value = json!("[certificate]");
         }
-        Value::String(text) if text.parse::<Timestamp>().is_ok() => *value = json!("[time]"),
+        Value::String(text) if is_time(text) => *value = json!("[time]"),
         _ => {}
     }
+}
+
+/// Tells whether a text is a point in time or, as in what API servers note about tokens of old, a day.
+fn is_time(text: &str) -> bool {
+    text.parse::<Timestamp>().is_ok() || text.parse::<Date>().is_ok()
 }
 
 /// Returns what differs, one line for each object or field: `-` only on the left, `+` only on the right.

@@ -50,9 +50,7 @@ impl ConfigFile {
         http: &Http,
     ) -> Result<Self, Error> {
         match path {
-            Some(url) if url.starts_with("http://") || url.starts_with("https://") => {
-                Self::download(url, http).await
-            }
+            Some(url) if is_on_the_web(url) => Self::download(url, http).await,
             Some(path) if Path::new(path).is_dir() => Err(Error::Directory(path.into())),
             Some(path) => Self::read(PathBuf::from(path)).await,
             None => match find(folders) {
@@ -73,13 +71,13 @@ impl ConfigFile {
     }
 
     async fn read(path: PathBuf) -> Result<Self, Error> {
-        let format = Format::of(&path)?;
+        let format = Format::of(&path);
         let bytes = match tokio::fs::read(&path).await {
             Ok(bytes) => bytes,
             Err(source) => return Err(Error::Read { path, source }),
         };
         let origin = path.display().to_string();
-        Self::decode(Some(path), origin, bytes, format)
+        Self::decode(Some(path), origin, bytes, format?)
     }
 
     fn decode(
@@ -108,6 +106,15 @@ impl ConfigFile {
             values,
         })
     }
+}
+
+fn is_on_the_web(config: &str) -> bool {
+    let scheme = config.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|web| web.eq_ignore_ascii_case(scheme))
+    })
 }
 
 /// Returns a pattern of the files that are looked for in a folder.
@@ -146,17 +153,21 @@ impl Format {
     }
 }
 
-/// Makes all keys lower case, nested ones too. Of keys that differ by case only, the last in byte order stays.
+/// Makes all keys lower case, nested ones too. Of keys that differ by case only, one with an upper-case letter stays, as
+/// with clusterctl's library; of several of those, the last in byte order.
 fn fold_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut folded = Map::new();
-            for (key, value) in map {
+            let is_lower = |key: &String| key.to_lowercase() == *key;
+            let (lower, other): (Vec<_>, Vec<_>) =
+                map.into_iter().partition(|(key, _)| is_lower(key));
+            for (key, value) in lower.into_iter().chain(other) {
                 let earlier = folded.insert(key.to_lowercase(), fold_keys(value));
                 if earlier.is_some() {
                     tracing::warn!(
-                        key,
-                        "the configuration file has this key in several spellings"
+                        counts = key,
+                        "the configuration file has a key in several spellings, of which one counts"
                     );
                 }
             }
@@ -164,5 +175,30 @@ fn fold_keys(value: Value) -> Value {
         }
         Value::Array(items) => items.into_iter().map(fold_keys).collect(),
         scalar => scalar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn of_spellings_of_a_key_one_in_upper_case_counts() {
+        for (read, expected) in [
+            (json!({"X": 1, "x": 0}), json!({"x": 1})),
+            (json!({"xA": {"B": 1, "b": 0}}), json!({"xa": {"b": 1}})),
+            (json!({"Xy": 1, "XY": 0, "xy": 2}), json!({"xy": 1})),
+            (json!([{"É": 1}]), json!([{"é": 1}])),
+        ] {
+            assert_eq!(fold_keys(read.clone()), expected, "{read}");
+        }
+    }
+
+    #[test]
+    fn a_scheme_has_no_case() {
+        assert!(is_on_the_web("HTTPS://host/c.yaml") && is_on_the_web("http://host"));
+        assert!(!is_on_the_web("/c.yaml") && !is_on_the_web("file:///c.yaml"));
     }
 }

@@ -228,7 +228,7 @@ fn a_number_without_end_is_named_as_other_values_are() {
     status: 1
     ---- stdout
     ---- stderr
-    error: the value of `V`, used in line 1, and the value of `W`, used in line 2, breaks the YAML of `t.yaml` there
+    error: the value of `V`, used in line 1, and the value of `W`, used in line 2, break the YAML of `t.yaml` there
       caused by: failed to unmarshal the 1st yaml document: line 1, column 4: infinity and not-a-number have no counterpart in JSON
     hint: put quotes around it in the template: `"${V}"`
     "#);

@@ -803,3 +803,21 @@ fn generate_provider_takes_values_too() {
       MAIL_RECIPIENT    me@example.com           --values values.yaml
     ");
 }
+
+/// clusterctl asks for `MY_VAR` and looks at `my_var`, so a key with `-` is out of reach.
+#[test]
+fn a_key_that_no_reference_can_name_is_told() {
+    let environment = TestEnvironment::new();
+    environment.write(CONFIG, "my-var: 6\n");
+    environment.write("t.yaml", "a: ${MY_VAR}\n");
+    insta::assert_snapshot!(environment.run("generate yaml --from t.yaml"), @"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: cannot render `t.yaml`
+      caused by: value for variables [MY_VAR] is not set. Please set the value using os environment variables or the clusterctl config file
+    hint: `MY_VAR` is used in line 1; `MY-VAR` is set, but no reference can name it: rename it to `MY_VAR`
+    hint: a variable set to the empty text counts as set; a template gives a default by `${NAME:=default}`
+    hint: `--set NAME=VALUE` and `--values FILE` set variables too
+    ");
+}

@@ -272,7 +272,7 @@ mod tests {
         let text = std::str::from_utf8(&rendering.text).unwrap();
         let error = parse_objects(text).unwrap_err();
         insta::assert_snapshot!(explain("t.yaml", &rendering, error), @r#"
-        error: the value of `B`, used in line 2, and the value of `D`, used in line 4, breaks the YAML of `t.yaml` there
+        error: the value of `B`, used in line 2, and the value of `D`, used in line 4, break the YAML of `t.yaml` there
           caused by: failed to unmarshal the 1st yaml document: line 2, column 5: mapping values are not allowed in this context
         hint: put quotes around it in the template: `"${B}"`
         "#);
@@ -320,7 +320,7 @@ mod tests {
         let text = std::str::from_utf8(&rendering.text).unwrap();
         let error = parse_objects(text).unwrap_err();
         insta::assert_snapshot!(explain("t.yaml", &rendering, error), @r#"
-    error: the value of `C`, used in line 4, breaks the YAML of `t.yaml` there
+    error: the value of `C`, used in line 4, break the YAML of `t.yaml` there
       caused by: failed to unmarshal the 1st yaml document: line 4, column 5: mapping values are not allowed in this context
     hint: put quotes around it in the template: `"${C}"`
     "#);

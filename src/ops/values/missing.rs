@@ -36,6 +36,12 @@ pub(crate) fn with_advice(session: &Session, error: template::Error) -> Failure 
     Unset { hints, error }.into()
 }
 
+/// Tells whether a reference can have this name.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.chars().all(is_part)
+}
+
 fn advice(session: &Session, set: &[String], variable: &MissingVariable) -> Vec<String> {
     let name = variable.name.as_str();
     let mut advice = Vec::new();
@@ -48,7 +54,12 @@ fn advice(session: &Session, set: &[String], variable: &MissingVariable) -> Vec<
             name.to_uppercase()
         ));
     } else if let Some(near) = suggest(name, set.iter().map(String::as_str)) {
-        advice.push(format!("did you mean `{near}`, which is set?"));
+        advice.push(match is_name(near) {
+            true => format!("did you mean `{near}`, which is set?"),
+            false => {
+                format!("`{near}` is set, but no reference can name it: rename it to `{name}`")
+            }
+        });
     }
     advice
 }

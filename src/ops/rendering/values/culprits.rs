@@ -50,8 +50,12 @@ fn broken(
         .iter()
         .map(|place| format!("the {}, used in line {},", what(place), place.line))
         .collect();
+    let verb = match places.len() {
+        1 => "breaks",
+        _ => "break",
+    };
     let message = format!(
-        "{} breaks the YAML of `{origin}` there",
+        "{} {verb} the YAML of `{origin}` there",
         places.join(" and ")
     );
     // The hints of the error are for those who wrote the value's text as YAML.

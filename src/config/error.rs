@@ -116,6 +116,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// The path of a provider's repository begins at something that is not there.
+    #[error("the `url` of `{label}` in `{origin}` cannot be used: {problem}")]
+    ProviderUrl {
+        /// The provider.
+        label: String,
+        /// Path or URL of the configuration file.
+        origin: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The verbosity is no number.
     #[error("failed to convert CLUSTERCTL_LOG_LEVEL string to an int: `{0}` is not a number")]
     LogLevel(String),
@@ -157,11 +167,18 @@ impl Explain for SyntaxError {
 impl Explain for Error {
     fn hints(&self) -> Vec<String> {
         match self {
-            Self::Read { .. } => vec!["`--config` takes a path or an http(s) URL".into()],
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                vec!["`--config` takes a path or an http(s) URL".into()]
+            }
+            Self::Read { .. } => Vec::new(),
             Self::Directory(_) => vec!["name the file within it".into()],
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
-            Self::NotText { .. } | Self::ValuesNotText { .. } | Self::Path { .. } | Self::LogLevel(_) => {
+            Self::NotText { .. }
+            | Self::ValuesNotText { .. }
+            | Self::Path { .. }
+            | Self::ProviderUrl { .. }
+            | Self::LogLevel(_) => {
                 Vec::new()
             }
             Self::ReadValues { .. } => vec!["`--values` takes a path, or `-` for standard input".into()],

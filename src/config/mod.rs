@@ -184,7 +184,8 @@ impl Config {
         names.find(|found| **found != wanted && environment_name(found) == wanted)
     }
 
-    /// Returns the known providers: the catalogue with those of the configuration, sorted by type and name.
+    /// Returns the known providers: the catalogue with those of the configuration, sorted by type and name. Paths are as
+    /// they are written, see [`Config::locate`].
     ///
     /// # Errors
     /// Entries of the configuration are faulty; all of them are reported.
@@ -198,17 +199,33 @@ impl Config {
         ))
     }
 
-    /// Returns a known provider.
+    /// Makes the path of a provider's repository an absolute one: it may begin at the configuration file, `~` or `$NAME`.
     ///
     /// # Errors
-    /// There is none of this type and name, or [`Config::providers`] fails.
+    /// Nothing tells where the path begins.
+    pub fn locate(&self, provider: Provider) -> Result<Provider, Error> {
+        let label = provider.label();
+        match self.surroundings_of_paths().locate(provider.url) {
+            Ok(url) => Ok(Provider { url, ..provider }),
+            Err(problem) => Err(Error::ProviderUrl {
+                label,
+                origin: self.file.origin.clone(),
+                problem,
+            }),
+        }
+    }
+
+    /// Returns a known provider, its repository's path an absolute one.
+    ///
+    /// # Errors
+    /// There is none of this type and name, or [`Config::providers`] or [`Config::locate`] fails.
     pub fn provider(&self, provider_type: ProviderType, name: &str) -> Result<Provider, Error> {
         let (matching, others): (Vec<Provider>, Vec<Provider>) = self
             .providers()?
             .into_iter()
             .partition(|provider| provider.provider_type == provider_type);
         if let Some(provider) = matching.iter().find(|provider| provider.name == name) {
-            return Ok(provider.clone());
+            return self.locate(provider.clone());
         }
         let names = matching.iter().map(|provider| provider.name.as_str());
         Err(Error::UnknownProvider {

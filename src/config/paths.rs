@@ -23,7 +23,22 @@ impl Surroundings<'_> {
     /// # Errors
     /// A variable reference does not parse, or nothing tells where the path begins: says so.
     pub fn resolve_address(&self, text: &str) -> Result<String, String> {
-        let address = expand(text, self.environment).map_err(|error| error.to_string())?;
+        self.locate(self.substitute(text)?)
+    }
+
+    /// Returns a text of the file with `${NAME}` substituted.
+    ///
+    /// # Errors
+    /// A variable reference does not parse: says so.
+    pub fn substitute(&self, text: &str) -> Result<String, String> {
+        expand(text, self.environment).map_err(|error| error.to_string())
+    }
+
+    /// Returns an address, made absolute when it is a path.
+    ///
+    /// # Errors
+    /// Nothing tells where the path begins: says so.
+    pub fn locate(&self, address: String) -> Result<String, String> {
         if address.is_empty() || is_url(&address) || is_windows_path(&address) {
             return Ok(address);
         }

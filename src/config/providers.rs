@@ -163,12 +163,12 @@ fn parse_url(
 ) -> Result<String, String> {
     let text = values::text_field(fields, "url")?;
     let url = surroundings
-        .resolve_address(&text)
+        .substitute(&text)
         .map_err(|error| format!("`url`: {error}"))?;
     if url.is_empty() {
         return Err("`url` must not be empty".into());
     }
-    // A path without scheme is fine; which kinds of addresses there are is the repository's business.
+    // Where a path begins is asked for when the provider is: others may be used meanwhile.
     if url.contains("://") && Url::parse(&url).is_err() {
         return Err("`url` is not a valid URL".into());
     }

@@ -87,6 +87,7 @@ impl Config {
                 (known.provider_type, &known.name) == (provider.provider_type, &provider.name)
             };
             let replaces = catalogue.iter().find(same).map(|known| known.url.clone());
+            let provider = self.locate(provider.clone()).unwrap_or(provider);
             CustomProvider { provider, replaces }
         };
         Ok(custom.into_iter().map(with_replaced).collect())

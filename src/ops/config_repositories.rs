@@ -57,7 +57,7 @@ pub async fn config_repositories(
     let settings = session.repository_settings()?;
     let questions: Vec<_> = providers
         .iter()
-        .map(|provider| ask(provider, &settings))
+        .map(|provider| ask(session, provider, &settings))
         .collect();
     let answers: Vec<Result<Versions>> = stream::iter(questions).buffered(AT_ONCE).collect().await;
     let listed = providers
@@ -90,8 +90,9 @@ fn choose(providers: Vec<Provider>, names: &[String]) -> Result<Vec<Provider>> {
     Ok(chosen.collect())
 }
 
-async fn ask(provider: &Provider, settings: &Settings) -> Result<Versions> {
-    let repository = ProviderRepository::open(&provider.label(), &provider.url, settings)?;
+async fn ask(session: &Session, provider: &Provider, settings: &Settings) -> Result<Versions> {
+    let provider = session.config.locate(provider.clone())?;
+    let repository = ProviderRepository::of(&provider, settings)?;
     let default = repository.default_version().await?;
     let offers = repository.offers().await?;
     Ok(Versions { default, offers })

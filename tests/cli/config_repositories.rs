@@ -175,3 +175,39 @@ fn a_deprecated_provider_is_told_of() {
     hint: run the command once without `--offline`; `capictl cache list` shows what is there
     "#);
 }
+
+/// As clusterctl prints them; where a path leads nowhere, other providers are of use all the same.
+#[test]
+fn addresses_are_as_they_are_written() {
+    let environment = TestEnvironment::new();
+    let entry = |name: &str, url: &str| {
+        format!(
+            "- {{name: {name}, type: InfrastructureProvider, url: '{url}/infrastructure-{name}/v1.0.0/c.yaml'}}\n"
+        )
+    };
+    let entries = [
+        entry("nowhere", "$NONE"),
+        entry("beside", "./releases"),
+        entry("home", "~"),
+    ];
+    let config = format!("providers:\n{}", entries.concat());
+    environment.write("home/.config/cluster-api/clusterctl.yaml", &config);
+    insta::assert_snapshot!(environment.run("config repositories nowhere beside home"), @"
+    status: 0
+    ---- stdout
+    NAME      TYPE                     URL                                        FILE
+    beside    InfrastructureProvider   ./releases/infrastructure-beside/v1.0.0/   c.yaml
+    home      InfrastructureProvider   ~/infrastructure-home/v1.0.0/              c.yaml
+    nowhere   InfrastructureProvider   $NONE/infrastructure-nowhere/v1.0.0/       c.yaml
+    ---- stderr
+    ");
+    let run = environment.run("config repositories nowhere beside --versions");
+    insta::assert_snapshot!(run, @r#"
+    status: 1
+    ---- stdout
+    ---- stderr
+    error: no repository tells its versions
+      - failed to get latest release of "infrastructure-beside": the folder `[FOLDER]/home/.config/cluster-api/releases/infrastructure-beside` does not exist
+      - the `url` of `infrastructure-nowhere` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` cannot be used: `$NONE` leads nowhere: the environment variable `NONE` is not set
+    "#);
+}

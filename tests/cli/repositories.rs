@@ -70,12 +70,10 @@ fn what_leads_nowhere_is_told_with_the_entry() {
     hint: supported are GitHub releases, `https://github.com/{owner}/{repository}/releases/{version or latest}/{file}`, generic packages of GitLab, `https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version or latest}/{file}`, and folders on this machine or on the web, `/{folder}/{provider label}/{version or latest}/{file}` and `https://{host}/{folder}/{provider label}/{version or latest}/{file}`
     $ capictl generate provider -i example --describe
     error: failed to get provider components for the "example" provider
-      caused by: `providers` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` is not valid: entry 1: error validating configuration for the InfrastructureProvider with name example: `url`: `$NONE` leads nowhere: the environment variable `NONE` is not set
-    hint: please fix the providers value in clusterctl configuration file
+      caused by: the `url` of `infrastructure-example` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` cannot be used: `$NONE` leads nowhere: the environment variable `NONE` is not set
     $ capictl generate provider -i example --describe
     error: failed to get provider components for the "example" provider
-      caused by: `providers` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` is not valid: entry 1: error validating configuration for the InfrastructureProvider with name example: `url`: an address on the web begins with `https://`
-    hint: please fix the providers value in clusterctl configuration file
+      caused by: the `url` of `infrastructure-example` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` cannot be used: an address on the web begins with `https://`
     $ capictl generate provider -i example --describe
     error: failed to get provider components for the "example" provider
       caused by: invalid provider url `C:\a\infrastructure-example\v1.2.3\c.yaml`: it is a path of Windows, and this is another system

@@ -169,6 +169,22 @@ fn images_need_no_registry() {
       caused by: couldn't parse image name `.example.com/manager:v1.2.3`: the registry host is no host name
     hint: correct the name in the components, or the value of the variable that it comes from
     ");
+    // What an override makes of a name has to be one, too.
+    let environment = with_components(COMPONENTS).with("EXAMPLE_TOKEN", "abc");
+    let config = "home/.config/cluster-api/clusterctl.yaml";
+    let providers = fs::read_to_string(environment.path(config)).unwrap();
+    environment.write(
+        config,
+        &format!("{providers}images: {{all: {{tag: v1+2}}}}\n"),
+    );
+    let (theirs, ours) = both(&environment, "generate provider -i example");
+    assert_eq!((theirs.status, ours.status), (0, 1), "{theirs}{ours}");
+    assert!(theirs.stdout.contains("manager:v1+2"), "{theirs}");
+    assert!(
+        ours.stderr
+            .contains("manager:v1+2`, which is no image name"),
+        "{ours}"
+    );
 }
 
 #[test]

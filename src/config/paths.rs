@@ -111,6 +111,10 @@ fn ensure_no_url_is_meant(address: &str) -> Result<(), String> {
         "github.com" | "www.github.com" | "gitlab.com" => {
             Err("an address on the web begins with `https://`".into())
         }
+        // As git has them; a path with a colon there is none for clusterctl either.
+        _ if host.contains(':') => Err(format!(
+            "`{host}` is neither a path nor an address: the latter begins with `https://`"
+        )),
         _ => Ok(()),
     }
 }
@@ -168,6 +172,7 @@ mod tests {
             ("~other/x", "`~other` is not understood"),
             ("github.com/o/r/releases/latest/c.yaml", "`https://`"),
             ("https:/github.com/o/r/c.yaml", "two slashes"),
+            ("git@github.com:o/r.git", "`git@github.com:o` is neither"),
             ("${X", "invalid variable reference"),
         ] {
             let error = resolve(text).unwrap_err();

@@ -320,10 +320,10 @@ mod tests {
         let text = std::str::from_utf8(&rendering.text).unwrap();
         let error = parse_objects(text).unwrap_err();
         insta::assert_snapshot!(explain("t.yaml", &rendering, error), @r#"
-    error: the value of `C`, used in line 4, break the YAML of `t.yaml` there
-      caused by: failed to unmarshal the 1st yaml document: line 4, column 5: mapping values are not allowed in this context
-    hint: put quotes around it in the template: `"${C}"`
-    "#);
+        error: the value of `C`, used in line 4, breaks the YAML of `t.yaml` there
+          caused by: failed to unmarshal the 1st yaml document: line 4, column 5: mapping values are not allowed in this context
+        hint: put quotes around it in the template: `"${C}"`
+        "#);
     }
 
     #[test]

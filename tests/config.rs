@@ -132,7 +132,7 @@ async fn files_that_cannot_be_used_say_why_without_their_contents() {
     let error = home.load_with(path.to_str(), &[]).await.unwrap_err();
     report += &home.explain(&error);
     assert!(!report.contains("s3cret"), "{report}");
-    insta::assert_snapshot!(report, @r"
+    insta::assert_snapshot!(report, @"
     cannot parse the configuration file `~/broken.yaml`
     caused by: line 2, column 8: unclosed quote
     hint: look at the indentation and the quotes there and on the lines before
@@ -157,6 +157,7 @@ async fn files_that_cannot_be_used_say_why_without_their_contents() {
     hint: name the file within it
 
     the configuration file `~/latin1.yaml` is not UTF-8 text
+    hint: save it as UTF-8; what `>` of Windows PowerShell writes is UTF-16, `Out-File -Encoding utf8` helps
     ");
 }
 

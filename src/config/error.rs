@@ -174,9 +174,10 @@ impl Explain for Error {
             Self::Directory(_) => vec!["name the file within it".into()],
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
-            Self::NotText { .. }
-            | Self::ValuesNotText { .. }
-            | Self::Path { .. }
+            Self::NotText { .. } | Self::ValuesNotText { .. } => vec![
+                "save it as UTF-8; what `>` of Windows PowerShell writes is UTF-16, `Out-File -Encoding utf8` helps".into(),
+            ],
+            Self::Path { .. }
             | Self::ProviderUrl { .. }
             | Self::LogLevel(_) => {
                 Vec::new()

@@ -225,6 +225,7 @@ impl Config {
             .into_iter()
             .partition(|provider| provider.provider_type == provider_type);
         if let Some(provider) = matching.iter().find(|provider| provider.name == name) {
+            self.warn_of_unset_variables(provider);
             return self.locate(provider.clone());
         }
         let names = matching.iter().map(|provider| provider.name.as_str());
@@ -238,6 +239,18 @@ impl Config {
                 .map(|provider| provider.provider_type)
                 .collect(),
         })
+    }
+
+    fn warn_of_unset_variables(&self, provider: &Provider) {
+        let Some(section) = self.file.values.get("providers") else {
+            return;
+        };
+        let (surroundings, label) = (self.surroundings_of_paths(), provider.label());
+        for name in providers::unset_variables(section, provider, &surroundings) {
+            tracing::warn!(
+                "`{name}` in the `url` of `{label}` is not set and reads as empty: set it in the environment"
+            );
+        }
     }
 
     /// Returns what is to be replaced in image references.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::env::{self, Environment};
 use super::expand::expand;
+use crate::template::Template;
 
 /// What paths are resolved by.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,18 @@ impl Surroundings<'_> {
     /// A variable reference does not parse: says so.
     pub fn substitute(&self, text: &str) -> Result<String, String> {
         expand(text, self.environment).map_err(|error| error.to_string())
+    }
+
+    /// Returns the variables of a text that are not set and have no default.
+    pub fn unset_variables(&self, text: &str) -> Vec<String> {
+        let Ok(template) = Template::parse(text) else {
+            return Vec::new();
+        };
+        let variables = template.variables().iter();
+        let unset = variables.filter(|variable| {
+            variable.default.is_none() && self.environment.get(&variable.name).is_none()
+        });
+        unset.map(|variable| variable.name.clone()).collect()
     }
 
     /// Returns an address, made absolute when it is a path.

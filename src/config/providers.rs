@@ -72,6 +72,22 @@ pub fn merge(mut providers: Vec<Provider>, custom: Vec<Provider>) -> Vec<Provide
     providers
 }
 
+/// Returns the variables in the address of a provider that are not set, and so read as empty.
+pub fn unset_variables(
+    section: &Value,
+    provider: &Provider,
+    surroundings: &Surroundings<'_>,
+) -> Vec<String> {
+    let is_it = |entry: &&Map<String, Value>| {
+        parse_name(entry).as_ref() == Ok(&provider.name)
+            && parse_type(entry) == Ok(provider.provider_type)
+    };
+    let mut entries = section.as_array().into_iter().flatten().rev();
+    let entry = entries.find_map(|entry| entry.as_object().filter(is_it));
+    let url = entry.and_then(|entry| values::text_field(entry, "url").ok());
+    url.map_or_else(Vec::new, |url| surroundings.unset_variables(&url))
+}
+
 fn describe_entry(index: usize, entry: &Value) -> String {
     let text = |field| {
         entry

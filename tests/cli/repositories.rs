@@ -50,6 +50,7 @@ fn what_leads_nowhere_is_told_with_the_entry() {
         "url: /a/infrastructure-example/v1.2.3/c.yaml, repositoryType: ftp",
         "url: /a/infrastructure-example/v1.2.3/c.yaml, repositoryType: gitlab",
         "url: $NONE/infrastructure-example/v1.2.3/c.yaml",
+        "url: '${NONE}/infrastructure-example/${VERSION}/c.yaml'",
         "url: github.com/o/r/releases/latest/c.yaml",
         r"url: 'C:\a\infrastructure-example\v1.2.3\c.yaml'",
         "url: https://me:s3cret@host.example/infrastructure-example/v1.2.3/c.yaml",
@@ -71,6 +72,12 @@ fn what_leads_nowhere_is_told_with_the_entry() {
     $ capictl generate provider -i example --describe
     error: failed to get provider components for the "example" provider
       caused by: the `url` of `infrastructure-example` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` cannot be used: `$NONE` leads nowhere: the environment variable `NONE` is not set
+    $ capictl generate provider -i example --describe
+     WARN capictl::config: `NONE` in the `url` of `infrastructure-example` is not set and reads as empty: set it in the environment
+     WARN capictl::config: `VERSION` in the `url` of `infrastructure-example` is not set and reads as empty: set it in the environment
+    error: failed to get provider components for the "example" provider
+      caused by: invalid provider url `/infrastructure-example//c.yaml`: it has too few parts
+    hint: the address of a local repository is `/{folder}/infrastructure-example/{version or latest}/{file}`
     $ capictl generate provider -i example --describe
     error: failed to get provider components for the "example" provider
       caused by: the `url` of `infrastructure-example` in `[FOLDER]/home/.config/cluster-api/clusterctl.yaml` cannot be used: an address on the web begins with `https://`

@@ -136,8 +136,8 @@ impl Explain for InvalidImage {
     }
 }
 
-/// The longest repository name, its registry host included.
-const MAX_NAME: usize = 255;
+/// The longest repository name, without its registry host.
+const MAX_PATH: usize = 255;
 
 /// The parts of a reference, with Docker's defaults filled in.
 struct Reference<'a> {
@@ -158,10 +158,12 @@ impl<'a> Reference<'a> {
         if let Some(digest) = digest {
             ensure_digest(digest)?;
         }
-        if path.len() > MAX_NAME {
-            return Err("the repository name has more than 255 characters");
-        }
         let (host, path) = split_host(path);
+        if path.len() > MAX_PATH {
+            return Err(
+                "the repository name has more than 255 characters behind the registry host",
+            );
+        }
         ensure_path(path)?;
         // A host with `_` is none, but can be the first part of a path; the grammar knows no better.
         if let Some(host) = host.filter(|host| !is_path_element(host)) {
@@ -361,7 +363,14 @@ mod tests {
     #[test]
     fn without_an_override_a_name_stays_as_it_is() {
         let overrides = overrides(&[("other", ["r.io", "", ""]), ("x/y", ["r.io", "", ""])]);
-        for image in ["nginx:1", "${IMAGE}", "r.io/${NAME}:v1", "docker.io/a/b:1"] {
+        let long = format!("r.io/{}", "a".repeat(255));
+        for image in [
+            "nginx:1",
+            "${IMAGE}",
+            "r.io/${NAME}:v1",
+            "docker.io/a/b:1",
+            &long,
+        ] {
             assert_eq!(overrides.apply("x", image).unwrap(), image);
         }
         for image in ["", "$IMAGE:latest", "A/B:c:d", ".r.io/a:1"] {
@@ -396,7 +405,7 @@ mod tests {
             "r.io/a@sha256:12",
             "r.io/a@sha1:0123456789abcdef0123456789abcdef01234567",
             &format!("r.io/a@{}", DIGEST.to_uppercase().replace("SHA", "sha")),
-            &"a/".repeat(128),
+            &format!("r.io/{}", "a".repeat(256)),
             "r.io:x/a",
             "r.io//a",
             "r.io/a/",

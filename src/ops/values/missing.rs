@@ -1,5 +1,6 @@
 //! What helps against variables without values: names that are set and near, and flags.
 
+use crate::config::is_variable_name;
 use crate::error::{Explain, Failure, suggest};
 use crate::ops::Session;
 use crate::template::{self, MissingVariable, missing_hints};
@@ -36,12 +37,6 @@ pub(crate) fn with_advice(session: &Session, error: template::Error) -> Failure 
     Unset { hints, error }.into()
 }
 
-/// Tells whether a reference can have this name.
-fn is_name(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.chars().all(is_part)
-}
-
 fn advice(session: &Session, set: &[String], variable: &MissingVariable) -> Vec<String> {
     let name = variable.name.as_str();
     let mut advice = Vec::new();
@@ -54,7 +49,7 @@ fn advice(session: &Session, set: &[String], variable: &MissingVariable) -> Vec<
             name.to_uppercase()
         ));
     } else if let Some(near) = suggest(name, set.iter().map(String::as_str)) {
-        advice.push(match is_name(near) {
+        advice.push(match is_variable_name(near) {
             true => format!("did you mean `{near}`, which is set?"),
             false => {
                 format!("`{near}` is set, but no reference can name it: rename it to `{name}`")

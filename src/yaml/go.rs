@@ -113,18 +113,15 @@ pub(super) fn unread(text: &str, end: usize, first_line: usize) -> Result<Option
         return Ok(None);
     };
     let line_number = first_line + index;
-    if !begins_line(index) {
-        return Ok(Some(line_number));
-    }
-    if !is_document_end(line) {
+    let is_end = begins_line(index) && is_document_end(line);
+    if begins_line(index) && !is_end {
         let place = Place {
             line: line_number,
             column: 1,
         };
         ensure_directive(line, place)?;
-        return Ok(Some(line_number));
     }
-    if behind(line) {
+    if !is_end || behind(line) {
         return Ok(Some(line_number));
     }
     let next = lines.find(|(_, line)| is_content(line) && (!is_document_end(line) || behind(line)));

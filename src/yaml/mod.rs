@@ -70,6 +70,11 @@ pub fn parse_documents(text: &str) -> Result<Vec<Document>, Error> {
     Ok(documents)
 }
 
+/// Returns where the line of a place begins.
+fn line_start(text: &str, place: usize) -> usize {
+    text[..place].rfind('\n').map_or(0, |end| end + 1)
+}
+
 fn no_mapping(value: &Value) -> Problem {
     let is_operation = |item: &Value| item.get("op").is_some() && item.get("path").is_some();
     match value.as_array() {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::error::{Fault, MAX_DEPTH, Place, Problem};
 use super::go::{self, Edit};
+use super::line_start;
 use super::scalar::{Scalar, float_key};
 use super::tabs;
 use super::value::{Meaning, depth, is_merge_tag, meaning, merged_maps, to_value, weight};
@@ -183,9 +184,8 @@ impl<'a> Reader<'a> {
                     if self.rules == Rules::Manifest && go::ends_document(error.kind()) =>
                 {
                     // It is somewhere in the first line that is not read.
-                    let before = &self.text[..offset(error.marker())];
-                    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-                    root.unread = go::unread(self.text, line_start, self.first_line)?;
+                    let end = line_start(self.text, offset(error.marker()));
+                    root.unread = go::unread(self.text, end, self.first_line)?;
                     break;
                 }
                 (next, _) => next.map_err(|error| self.stop(&error))?,
@@ -470,6 +470,7 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
 /// Returns where a place of a text in memory is, in bytes.
 fn offset(place: &Marker) -> usize {
     place.byte_offset().expect("a text in memory has offsets")

@@ -9,6 +9,7 @@ use std::ops::Range;
 use granit_parser::{Event, Options, Parser, ScalarStyle, StrInput, StructureStyle};
 
 use super::error::{Fault, Place, Problem};
+use super::line_start;
 
 /// Fails at the first tab that is out of place in a text that the parser has read. Looks no further than one document.
 pub(super) fn ensure_allowed(text: &str, first_line: usize) -> Result<(), Fault> {
@@ -38,10 +39,9 @@ struct Tab(usize);
 
 fn fault(text: &str, at: usize, first_line: usize) -> Fault {
     let before = &text[..at];
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     let place = Place {
         line: first_line + before.matches('\n').count(),
-        column: before[line_start..].chars().count() + 1,
+        column: before[line_start(text, at)..].chars().count() + 1,
     };
     place.fault(Problem::Tab)
 }
@@ -145,8 +145,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         while self.at < end {
-            let line_start = self.text[..self.at].rfind('\n').map_or(0, |end| end + 1);
-            let column = self.at - line_start;
+            let column = self.at - line_start(self.text, self.at);
             let rest = &self.text[self.at..];
             let word = || rest.find([' ', '\t', '\n', '\r']).unwrap_or(rest.len());
             let byte = rest.as_bytes()[0];

@@ -8,7 +8,7 @@ use super::InvalidCrdName;
 /// Why a manifest cannot be adapted to its management cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An override applies to an image that cannot be read, or makes one.
+    /// An image cannot be read, or an override makes one that cannot.
     #[error("cannot use the image of container `{container}` of `{object}`")]
     Image {
         /// The Deployment or DaemonSet.

@@ -170,18 +170,13 @@ impl Explain for Error {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 vec!["`--config` takes a path or an http(s) URL".into()]
             }
-            Self::Read { .. } => Vec::new(),
             Self::Directory(_) => vec!["name the file within it".into()],
             Self::Download { source, .. } => source.hints(),
             Self::Format(_) => vec![format!("the supported formats are {}", file::SUPPORTED)],
             Self::NotText { .. } | Self::ValuesNotText { .. } => vec![
                 "save it as UTF-8; what `>` of Windows PowerShell writes is UTF-16, `Out-File -Encoding utf8` helps".into(),
             ],
-            Self::Path { .. }
-            | Self::ProviderUrl { .. }
-            | Self::LogLevel(_) => {
-                Vec::new()
-            }
+            Self::Read { .. } | Self::Path { .. } | Self::ProviderUrl { .. } | Self::LogLevel(_) => Vec::new(),
             Self::ReadValues { .. } => vec!["`--values` takes a path, or `-` for standard input".into()],
             Self::Syntax { source, .. } => source.hints(),
             Self::ValuesSyntax { source, .. } => source.hints(),
